@@ -1,0 +1,57 @@
+/*
+ * Bounded scanners over borrowed text: nothing here reads past the end, needs a NUL, looks at the locale or allocates.
+ * Functions that take struct text * move its start past what they consumed, and leave it alone on failure.
+ */
+#ifndef HIWAT_BASE_SCAN_H
+#define HIWAT_BASE_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text {
+	const char *p; /* borrowed */
+	size_t n;
+};
+
+/* A string literal as text. */
+#define TEXT(literal) ((struct text){ literal, sizeof(literal) - 1 })
+
+struct text text_of(const char *s);
+bool text_eq(struct text t, const char *s);
+bool text_same(struct text a, struct text b);
+bool text_starts(struct text t, const char *prefix);
+bool text_ends(struct text t, const char *suffix);
+/* Offset of the first occurrence of needle, or -1. */
+long text_find(struct text t, const char *needle);
+/* Without leading and trailing blanks, tabs and CRs. */
+struct text text_trim(struct text t);
+
+/*
+ * The next line without its newline and a CR before it. The last line counts without a newline too; *cut, when not NULL,
+ * says whether its newline was missing. False at the end of the text.
+ */
+bool text_line(struct text *rest, struct text *line, bool *cut);
+/* The next word between blanks and tabs; leading blanks are skipped. False when only blanks are left. */
+bool text_word(struct text *rest, struct text *word);
+/* The last word; what stands before it stays in *rest, trimmed at its right. False when only blanks are left. */
+bool text_last_word(struct text *rest, struct text *word);
+/* What stands before the separator; *rest goes on behind it. False when it does not occur. */
+bool text_until(struct text *rest, char separator, struct text *before);
+/* Skip prefix if the text starts with it. */
+bool text_skip(struct text *t, const char *prefix);
+void text_skip_blanks(struct text *t);
+
+/* Decimal digits at the start: HIWAT_E_FORMAT without a digit, HIWAT_E_RANGE when more than 64 bits. */
+int text_u64(struct text *t, uint64_t *value);
+/* The same, a leading '-' allowed. */
+int text_i64(struct text *t, int64_t *value);
+/* Hexadecimal digits, with or without 0x. */
+int text_hex(struct text *t, uint64_t *value);
+/* A decimal number with optional sign, fraction and exponent, '.' as the point whatever the locale. */
+int text_double(struct text *t, double *value);
+/* The whole of t, trimmed, is one number. */
+bool text_is_u64(struct text t, uint64_t *value);
+bool text_is_double(struct text t, double *value);
+
+#endif
