@@ -190,7 +190,8 @@ visit(int m, const char *const *outer, int n_outer)
 	if (msg->reached)
 		fail("message used in two places, its labels would differ", msg->name, "");
 	msg->reached = true;
-	memcpy(labels, outer, sizeof(labels[0]) * (size_t)n_outer);
+	for (int i = 0; i < n_outer; i++)
+		labels[i] = outer[i];
 	for (int f = 0; f < msg->n_fields; f++) {
 		if (msg->fields[f].kind == KIND_LABEL) {
 			if (n_labels == LABELS_MAX)

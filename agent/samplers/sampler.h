@@ -1,0 +1,54 @@
+/*
+ * A sampler is data: a name, an interval and how to take one sample. Adding one is a file beside this one, a row in table.c
+ * and, where the data is new, a message in hiwat.proto.
+ */
+#ifndef HIWAT_AGENT_SAMPLER_H
+#define HIWAT_AGENT_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hiwat.pb-c.h"
+
+struct arena;
+
+/* What samplers need to know of the configuration and of the system; borrowed for the life of the sampler. */
+struct sampler_config {
+	const char *proc_dir;  /* "/proc"; another directory in tests */
+	const char *sys_dir;   /* "/sys" */
+	const char *kmsg_path; /* "/dev/kmsg" */
+	const char *state_dir; /* where positions and own counts are kept; NULL: nowhere, as in once */
+	const char *unbound_control_socket; /* NULL: the usual places are tried */
+};
+
+struct sampler_now {
+	uint64_t wall_ns, boot_ns;
+};
+
+/* Why a sample failed: a sentence for people that names the file, socket or command. */
+struct sampler_reason {
+	char text[256];
+};
+
+struct sampler {
+	const char *name;
+	const char *help;
+	unsigned interval_ms;
+	unsigned deadline_ms; /* a sample that takes longer counts as timeout */
+	bool may_block;       /* fetched in a thread of its own, since its source can hang */
+	/* Prepares *state (owned by the caller, given back to close). Never fails for a source that is absent or denied. */
+	int (*open)(const struct sampler_config *config, void **state);
+	/*
+	 * One sample into *out, everything but out->status, in the arena. On failure what was filled is dropped and *why says
+	 * which source failed. HIWAT_E_MISSING: the source does not exist on this host. HIWAT_E_DENIED: it may not be read.
+	 * HIWAT_E_TIMEOUT, HIWAT_E_TRUNCATED, HIWAT_E_IMPLAUSIBLE, HIWAT_E_FORMAT, HIWAT_E_NODATA, HIWAT_E_SYS as named.
+	 */
+	int (*sample)(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out,
+	    struct sampler_reason *why);
+	void (*close)(void *state);
+};
+
+/* All samplers of this system, ended by NULL. */
+extern const struct sampler *const samplers[];
+
+#endif
