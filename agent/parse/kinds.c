@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arena.h"
+#include "err.h"
+
 const struct parse_kind parse_kinds[] = {
 	{ 0 },
 };
@@ -16,6 +19,116 @@ parse_kind_find(const char *name)
 			return k;
 	}
 	return NULL;
+}
+
+const struct parse_kind *
+parse_recognise(struct text text)
+{
+	const struct parse_kind *best = NULL;
+	int surest = 0;
+
+	for (const struct parse_kind *k = parse_kinds; k->name != NULL; k++) {
+		int sure = k->recognise != NULL ? k->recognise(text) : 0;
+		if (sure > surest) {
+			surest = sure;
+			best = k;
+		}
+	}
+	return best;
+}
+
+bool
+parse_os_of(const char *word, enum parse_os *os)
+{
+	static const struct {
+		const char *word;
+		enum parse_os os;
+	} names[] = {
+		{ "freebsd", PARSE_OS_FREEBSD },
+		{ "openbsd", PARSE_OS_OPENBSD },
+		{ "netbsd", PARSE_OS_NETBSD },
+		{ "dragonfly", PARSE_OS_DRAGONFLY },
+		{ "linux", PARSE_OS_LINUX },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(word, names[i].word) == 0) {
+			*os = names[i].os;
+			return true;
+		}
+	}
+	return false;
+}
+
+static size_t
+put_utf8(char *out, uint32_t c)
+{
+	size_t n = 0;
+
+	if (c < 0x80) {
+		out[n++] = (char)c;
+		return n;
+	}
+	if (c < 0x800) {
+		out[n++] = (char)(0xc0 | c >> 6);
+	} else {
+		if (c < 0x10000) {
+			out[n++] = (char)(0xe0 | c >> 12);
+		} else {
+			out[n++] = (char)(0xf0 | c >> 18);
+			out[n++] = (char)(0x80 | (c >> 12 & 0x3f));
+		}
+		out[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+	}
+	out[n++] = (char)(0x80 | (c & 0x3f));
+	return n;
+}
+
+static uint32_t
+utf16_unit(struct text t, size_t i, bool big_endian)
+{
+	unsigned char first = (unsigned char)t.p[2 * i], second = (unsigned char)t.p[2 * i + 1];
+
+	return big_endian ? (uint32_t)first << 8 | second : (uint32_t)second << 8 | first;
+}
+
+int
+parse_decode(struct arena *arena, struct text *text)
+{
+	struct text t = *text;
+
+	if (text_skip(&t, "\xef\xbb\xbf")) {
+		*text = t;
+		return HIWAT_OK;
+	}
+	bool big_endian = text_skip(&t, "\xfe\xff");
+	if (!big_endian && !text_skip(&t, "\xff\xfe"))
+		return HIWAT_OK;
+	size_t units = t.n / 2, len = 0;
+	char *out = arena_calloc(arena, units + 1, 3); /* a unit makes three bytes at most, a pair of units four */
+	if (out == NULL)
+		return HIWAT_E_NOMEM;
+	for (size_t i = 0; i < units; i++) {
+		uint32_t c = utf16_unit(t, i, big_endian);
+		uint32_t low = c >= 0xd800 && c < 0xdc00 && i + 1 < units ? utf16_unit(t, i + 1, big_endian) : 0;
+		if (low >= 0xdc00 && low < 0xe000) {
+			c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+			i++;
+		} else if (c >= 0xd800 && c < 0xe000) {
+			c = '?';
+		}
+		len += put_utf8(out + len, c);
+	}
+	*text = (struct text){ out, len };
+	return HIWAT_OK;
+}
+
+bool
+parse_looks_binary(struct text text)
+{
+	size_t n = text.n < 8192 ? text.n : 8192;
+
+	return n > 0 && memchr(text.p, '\0', n) != NULL;
 }
 
 int

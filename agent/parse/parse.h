@@ -9,6 +9,8 @@
 #ifndef HIWAT_AGENT_PARSE_H
 #define HIWAT_AGENT_PARSE_H
 
+#include <stdbool.h>
+
 #include "record.h"
 #include "scan.h"
 
@@ -55,6 +57,21 @@ struct parse_kind {
 extern const struct parse_kind parse_kinds[];
 
 const struct parse_kind *parse_kind_find(const char *name);
+
+/* The kind that is surest of the text, which parse_decode() has seen; NULL when none is. */
+const struct parse_kind *parse_recognise(struct text text);
+
+/* A system's name as people write it: freebsd, openbsd, netbsd, dragonfly, linux; false for any other word. */
+bool parse_os_of(const char *word, enum parse_os *os);
+
+/*
+ * Turns a file's bytes into what parsers expect: a byte order mark is dropped, UTF-16 (as Windows saves text) becomes
+ * UTF-8 in the arena, what is no code point becomes '?'. Other text stays as it is. HIWAT_E_NOMEM.
+ */
+int parse_decode(struct arena *arena, struct text *text);
+
+/* Whether the text holds a NUL in its first kilobytes: a reason for people when a parser found nothing. */
+bool parse_looks_binary(struct text text);
 
 /* Writes the reason, cut to fit, and returns err, so that a parser can end in return parse_fail(...). */
 int parse_fail(struct parse_reason *why, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
