@@ -1,0 +1,104 @@
+/*
+ * The hosts that speak to this collector: who they are, which batches have arrived, the newest values of each sampler. The
+ * state of the rules hangs on each host but is of no interest here. Not thread-safe: the pipeline's lock guards it.
+ */
+#ifndef HIWAT_COLLECTOR_HOSTS_H
+#define HIWAT_COLLECTOR_HOSTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "view.h"
+
+#define HOST_ID_LEN 36 /* the uuid as text, without the NUL */
+#define STREAM_RANGES_MAX 16
+#define CLOCK_SLOTS 12 /* of five minutes: the smallest (received - sent) of the last hour */
+
+struct rule_state;
+
+/* Which sequences of a host's stream have arrived: all up to contiguous, and some ranges above, in order, with gaps. */
+struct stream {
+	uint64_t id;
+	uint64_t contiguous;
+	uint64_t durable; /* what the last snapshot on disk holds */
+	unsigned n_ranges;
+	struct {
+		uint64_t first, last;
+	} ranges[STREAM_RANGES_MAX];
+};
+
+enum stream_arrival { STREAM_NEW, STREAM_DUPLICATE, STREAM_TOO_MANY_GAPS };
+
+/* Notes that seq arrived. */
+enum stream_arrival stream_receive(struct stream *s, uint64_t seq);
+/* The sender has nothing older than this: gaps below will never be filled. Returns how many batches were lost so. */
+uint64_t stream_forget_below(struct stream *s, uint64_t oldest);
+
+/* The values of one line of time: the live one, or the backlog's. */
+struct track {
+	struct sample_set *sets;
+	size_t n_sets;
+	struct series_value **values; /* owned, one array per set; sets[i].values borrows it */
+	uint32_t *capacities;
+	uint8_t boot_id[16];
+	uint64_t boot_ns; /* of the newest batch */
+	struct rule_state *rules;
+};
+
+struct host {
+	uint8_t uuid[16];
+	char id[HOST_ID_LEN + 1];
+	char *name, *os, *release, *agent_version, *machine_id;
+	char *identity; /* what the certificate or token named when the uuid was first seen; "" when none did */
+	struct sample_label *labels;
+	unsigned n_labels;
+	uint64_t boot_time;
+	struct stream stream;
+	struct track live, late;
+	uint64_t last_mono_ns; /* arrival of the last batch, the collector's monotonic clock */
+	uint64_t last_wall_ns; /* the same, Unix time */
+	uint32_t next_due_ms;
+	uint8_t previous_boot_id[16]; /* to notice two hosts under one uuid */
+	bool silent, duplicate;
+	uint64_t batches, duplicates, lost;
+	int64_t clock_min_ns[CLOCK_SLOTS]; /* smallest (received - sent) of each slot */
+	uint64_t clock_slot[CLOCK_SLOTS];  /* which five minutes the entry speaks of, 0: none */
+	unsigned index;
+};
+
+struct hosts;
+
+/* max_hosts: ceiling. */
+struct hosts *hosts_new(unsigned max_hosts);
+void hosts_free(struct hosts *hosts, void (*free_rules)(struct rule_state *));
+unsigned hosts_count(const struct hosts *hosts);
+struct host *hosts_at(struct hosts *hosts, unsigned index);
+struct host *hosts_find(struct hosts *hosts, const uint8_t uuid[16]);
+/* By id or by name; the first with that name. */
+struct host *hosts_find_text(struct hosts *hosts, const char *id_or_name);
+/* A new host, or NULL at the ceiling or when memory is out. */
+struct host *hosts_add(struct hosts *hosts, const uint8_t uuid[16]);
+
+/* Takes name, labels, boot time and so on from the message. HIWAT_E_NOMEM leaves the old ones. */
+int host_describe(struct host *h, const Hiwat__Host *m);
+
+/*
+ * Puts a record's numbers into the set named sampler, made when new. With verdict other than ok the old values stay.
+ * part: which half of the record, its numbers or its sampler's status. HIWAT_E_NOMEM when memory or label sets ran out:
+ * the set then lacks what found no room. *index is the set's place in track->sets.
+ */
+enum record_part { RECORD_DATA, RECORD_STATUS };
+int track_put(struct track *t, struct labels *labels, const Hiwat__Record *record, enum record_part part,
+    uint64_t boot_ns, uint64_t wall_ns, size_t *index);
+/* Drops all values, not the rules' state. */
+void track_clear(struct track *t);
+void track_mark(const struct track *t, struct labels *labels);
+
+/* The host as rules and API see it. */
+struct host_view host_view_of(const struct host *h, const struct track *t, const struct labels *labels);
+
+/* Clock: note one (received - sent); the smallest of the last hour is the offset. False when nothing is known. */
+void host_note_clock(struct host *h, uint64_t received_ns, uint64_t sent_ns);
+bool host_clock_offset(const struct host *h, uint64_t now_ns, int64_t *offset_ns);
+
+#endif

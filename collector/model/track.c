@@ -1,0 +1,207 @@
+/* The newest values of a host's samplers, in flat arrays that a steady stream of records fills without allocating. */
+#include "hosts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "err.h"
+
+static const char *const verdict_words[] = {
+	[VERDICT_OK] = "ok",
+	[VERDICT_DENIED] = "denied",
+	[VERDICT_MISSING] = "missing",
+	[VERDICT_TIMEOUT] = "timeout",
+	[VERDICT_TRUNCATED] = "truncated",
+	[VERDICT_IMPLAUSIBLE] = "implausible",
+	[VERDICT_UNKNOWN_FORMAT] = "unknown_format",
+	[VERDICT_FAILED] = "failed",
+};
+
+enum verdict
+verdict_of(const char *word)
+{
+	for (int v = VERDICT_OK; v < VERDICT_FAILED; v++) {
+		if (strcmp(word, verdict_words[v]) == 0)
+			return (enum verdict)v;
+	}
+	return VERDICT_FAILED;
+}
+
+const char *
+verdict_word(enum verdict v)
+{
+	return verdict_words[v];
+}
+
+struct fill {
+	struct track *track;
+	struct labels *labels;
+	size_t set;
+	uint32_t n, old_n;
+	bool changed;
+	int err;
+};
+
+static bool
+labels_are(const struct labels *t, uint32_t set, const struct sample *s)
+{
+	unsigned n;
+	const struct sample_label *labels = labels_get(t, set, &n);
+
+	if (n != s->n_labels)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		if (strcmp(labels[i].value, s->labels[i].value) != 0 || strcmp(labels[i].name, s->labels[i].name) != 0)
+			return false;
+	}
+	return true;
+}
+
+static bool
+fill_value(void *arg, const struct sample *s)
+{
+	struct fill *f = arg;
+	struct series_value *values = f->track->values[f->set];
+
+	/* Records of a sampler look alike: nearly always the series is the one that stood here last time. */
+	if (f->n < f->old_n && values[f->n].metric == s->metric && labels_are(f->labels, values[f->n].labels, s)) {
+		values[f->n++].value = s->value;
+		return true;
+	}
+	f->changed = true;
+	if (f->n == f->track->capacities[f->set]) {
+		uint32_t capacity = f->n < 8 ? 8 : f->n + f->n / 2;
+		struct series_value *bigger = realloc(values, capacity * sizeof(*values));
+		if (bigger == NULL) {
+			f->err = HIWAT_E_NOMEM;
+			return false;
+		}
+		f->track->values[f->set] = values = bigger;
+		f->track->capacities[f->set] = capacity;
+	}
+	uint32_t set = labels_intern(f->labels, s->labels, s->n_labels);
+	if (set == LABELS_FULL) {
+		f->err = HIWAT_E_NOMEM;
+		return true;
+	}
+	values[f->n++] = (struct series_value){ .labels = set, .metric = (uint16_t)s->metric, .value = s->value };
+	return true;
+}
+
+/* Place of the set of this name, made when new; SIZE_MAX when memory is out. */
+static size_t
+find_set(struct track *t, const char *sampler)
+{
+	for (size_t i = 0; i < t->n_sets; i++) {
+		if (strcmp(t->sets[i].sampler, sampler) == 0)
+			return i;
+	}
+	size_t n = t->n_sets + 1;
+	struct sample_set *sets = realloc(t->sets, n * sizeof(*sets));
+	if (sets == NULL)
+		return SIZE_MAX;
+	t->sets = sets;
+	struct series_value **values = realloc(t->values, n * sizeof(*values));
+	if (values == NULL)
+		return SIZE_MAX;
+	t->values = values;
+	uint32_t *capacities = realloc(t->capacities, n * sizeof(*capacities));
+	if (capacities == NULL)
+		return SIZE_MAX;
+	t->capacities = capacities;
+	char *name = strdup(sampler), *reason = strdup("");
+	if (name == NULL || reason == NULL) {
+		free(name);
+		free(reason);
+		return SIZE_MAX;
+	}
+	sets[n - 1] = (struct sample_set){ .sampler = name, .reason = reason };
+	values[n - 1] = NULL;
+	capacities[n - 1] = 0;
+	t->n_sets = n;
+	return n - 1;
+}
+
+static void
+set_reason(struct sample_set *set, const Hiwat__Sampler *status)
+{
+	size_t len = status->has_reason ? status->reason.len : 0;
+
+	if (strlen(set->reason) == len && (len == 0 || memcmp(set->reason, status->reason.data, len) == 0))
+		return;
+	char *copy = malloc(len + 1);
+	if (copy == NULL)
+		return;
+	for (size_t i = 0; i < len; i++) {
+		/* Text for people from a stranger: a NUL would cut it, a control character would deceive. */
+		uint8_t c = status->reason.data[i];
+		copy[i] = c < 0x20 || c == 0x7f ? ' ' : (char)c;
+	}
+	copy[len] = '\0';
+	free((void *)(uintptr_t)set->reason);
+	set->reason = copy;
+}
+
+int
+track_put(struct track *t, struct labels *labels, const Hiwat__Record *record, enum record_part part,
+    uint64_t boot_ns, uint64_t wall_ns, size_t *index)
+{
+	/* A sampler's status is known even when its values are not: it has a set of its own. */
+	char name[64] = "status.";
+	Hiwat__Record half = HIWAT__RECORD__INIT;
+
+	if (part == RECORD_STATUS) {
+		half.status = record->status;
+	} else {
+		half = *record;
+		half.status = NULL;
+	}
+	size_t prefix = part == RECORD_STATUS ? strlen(name) : 0;
+	strncpy(name + prefix, record->status->sampler, sizeof(name) - prefix - 1);
+	size_t i = find_set(t, name);
+	if (i == SIZE_MAX)
+		return HIWAT_E_NOMEM;
+	struct sample_set *set = &t->sets[i];
+	*index = i;
+	set->verdict = part == RECORD_STATUS ? VERDICT_OK : verdict_of(record->status->verdict->verdict);
+	set->boot_ns = boot_ns;
+	set->wall_ns = wall_ns;
+	if (part == RECORD_DATA)
+		set_reason(set, record->status);
+	if (set->verdict != VERDICT_OK)
+		return HIWAT_OK;
+	struct fill f = { .track = t, .labels = labels, .set = i, .old_n = set->n_values };
+	catalogue_walk(&half, fill_value, &f);
+	set->good_boot_ns = boot_ns;
+	if (f.changed || f.n != set->n_values)
+		set->shape++;
+	set->n_values = f.n;
+	set->values = t->values[i];
+	return f.err;
+}
+
+void
+track_clear(struct track *t)
+{
+	for (size_t i = 0; i < t->n_sets; i++) {
+		free((void *)(uintptr_t)t->sets[i].sampler);
+		free((void *)(uintptr_t)t->sets[i].reason);
+		free(t->values[i]);
+	}
+	free(t->sets);
+	free(t->values);
+	free(t->capacities);
+	t->sets = NULL;
+	t->values = NULL;
+	t->capacities = NULL;
+	t->n_sets = 0;
+}
+
+void
+track_mark(const struct track *t, struct labels *labels)
+{
+	for (size_t i = 0; i < t->n_sets; i++) {
+		for (uint32_t v = 0; v < t->sets[i].n_values; v++)
+			labels_mark(labels, t->sets[i].values[v].labels);
+	}
+}
