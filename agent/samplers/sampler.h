@@ -11,6 +11,7 @@
 #include "hiwat.pb-c.h"
 
 struct arena;
+struct fetch_trace;
 
 /* What samplers need to know of the configuration and of the system; borrowed for the life of the sampler. */
 struct sampler_config {
@@ -19,6 +20,7 @@ struct sampler_config {
 	const char *kmsg_path; /* "/dev/kmsg" */
 	const char *state_dir; /* where positions and own counts are kept; NULL: nowhere, as in once */
 	const char *unbound_control_socket; /* NULL: the usual places are tried */
+	const struct fetch_trace *trace;    /* hears of every call that samplers make; NULL: nobody listens */
 };
 
 struct sampler_now {
@@ -46,6 +48,8 @@ struct sampler {
 	int (*sample)(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out,
 	    struct sampler_reason *why);
 	void (*close)(void *state);
+	/* Whether the configuration names the source, so that its absence is a failure from the start. NULL: never. */
+	bool (*is_configured)(const struct sampler_config *config);
 };
 
 /* All samplers of this system, ended by NULL. */
