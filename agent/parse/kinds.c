@@ -6,8 +6,17 @@
 
 #include "arena.h"
 #include "err.h"
+#include "proc.h"
 
 const struct parse_kind parse_kinds[] = {
+	{ "nf-conntrack-stat", "Linux /proc/net/stat/nf_conntrack", proc_nf_conntrack_stat_parse,
+	    proc_nf_conntrack_stat_recognise },
+	{ "proc-interrupts", "Linux /proc/interrupts", proc_interrupts_parse, proc_interrupts_recognise },
+	{ "proc-net-netstat", "Linux /proc/net/netstat", proc_net_netstat_parse, proc_net_netstat_recognise },
+	{ "proc-softirqs", "Linux /proc/softirqs", proc_softirqs_parse, proc_softirqs_recognise },
+	{ "proc-stat", "Linux /proc/stat", proc_stat_parse, proc_stat_recognise },
+	{ "sockstat", "Linux /proc/net/sockstat and sockstat6", proc_sockstat_parse, proc_sockstat_recognise },
+	{ "softnet-stat", "Linux /proc/net/softnet_stat", proc_softnet_stat_parse, proc_softnet_stat_recognise },
 	{ 0 },
 };
 

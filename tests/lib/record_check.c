@@ -60,11 +60,13 @@ static const char *
 check_codec(const Hiwat__Record *record)
 {
 	static unsigned char uuid[16] = { 1 }, boot_id[16] = { 2 };
-	static char name[] = "host";
+	static char name[] = "host", sampler[] = "parser", verdict_ok[] = "ok";
 	Hiwat__Host host = HIWAT__HOST__INIT;
 	Hiwat__Batch batch = HIWAT__BATCH__INIT, *back;
 	/* batch.records is no pointer to const; nothing writes through it. */
 	Hiwat__Record copy = *record, *records[] = { &copy };
+	Hiwat__SamplerVerdict verdict = HIWAT__SAMPLER_VERDICT__INIT;
+	Hiwat__Sampler status = HIWAT__SAMPLER__INIT;
 	struct buf wire;
 	struct arena arena;
 	const char *fault = NULL, *why = NULL;
@@ -74,6 +76,12 @@ check_codec(const Hiwat__Record *record)
 	host.boot_id = (ProtobufCBinaryData){ sizeof(boot_id), boot_id };
 	host.stream = 1;
 	host.name = name;
+	/* Parsers leave the status to the samplers. */
+	verdict.verdict = verdict_ok;
+	status.sampler = sampler;
+	status.verdict = &verdict;
+	if (copy.status == NULL)
+		copy.status = &status;
 	batch.has_version = batch.has_sequence = batch.has_wall_ns = batch.has_boot_ns = 1;
 	batch.version = CODEC_VERSION;
 	batch.sequence = 1;

@@ -1,0 +1,179 @@
+#include "parsed.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "catalogue.h"
+#include "err.h"
+#include "record_check.h"
+
+#define LINES_MAX (16u << 20)
+#define UNKNOWN "hiwat_parse_unknown_lines_total"
+
+static bool
+write_line(void *arg, const struct sample *s)
+{
+	struct buf *out = arg;
+
+	series_write(out, catalogue_metrics[s->metric].name, s->labels, s->n_labels);
+	buf_putc(out, ' ');
+	buf_put_double(out, s->value);
+	buf_putc(out, '\n');
+	return buf_ok(out);
+}
+
+int
+parsed_by(parse_fn *parse, struct text text, struct buf *out)
+{
+	Hiwat__Record record = HIWAT__RECORD__INIT;
+	struct parse_reason why = { "" };
+	struct arena arena;
+	char *series = NULL, *copy = malloc(text.n > 0 ? text.n : 1);
+
+	ck_assert_ptr_nonnull(copy);
+	if (text.n > 0)
+		memcpy(copy, text.p, text.n);
+	struct parse_input in = { .text = { copy, text.n }, .page_size = 4096, .hz = 100 };
+	arena_init(&arena, 64u << 20);
+	buf_reset(out);
+	int err = parse(&in, &arena, &record, &why);
+	if (err == HIWAT_OK) {
+		ck_assert(catalogue_walk(&record, write_line, out));
+		const char *fault = record_check(&record, &series);
+		ck_assert_msg(fault == NULL, "%s: %s", fault, series != NULL ? series : "");
+	} else {
+		ck_assert_msg(why.text[0] != '\0', "no reason");
+	}
+	free(series);
+	arena_fini(&arena);
+	free(copy);
+	return err;
+}
+
+static bool
+has_line(struct text lines, struct text line)
+{
+	struct text other;
+
+	while (text_line(&lines, &other, NULL)) {
+		if (text_same(other, line))
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_series(struct text lines, struct text series)
+{
+	struct text other, number;
+
+	while (text_line(&lines, &other, NULL)) {
+		if (text_last_word(&other, &number) && text_same(other, series))
+			return true;
+	}
+	return false;
+}
+
+const char *
+parsed_mismatch(const struct buf *lines, const char *expected)
+{
+	static char message[400];
+	struct text all = { buf_str(lines), lines->len }, rest = text_of(expected), line;
+
+	while (text_line(&rest, &line, NULL)) {
+		struct text series = line;
+		bool ok = text_skip(&series, "!") ? !has_series(all, series) : has_line(all, line);
+		if (line.n > 0 && !ok) {
+			snprintf(message, sizeof(message), "%.*s does not hold", (int)line.n, line.p);
+			return message;
+		}
+	}
+	return NULL;
+}
+
+static void
+check_extra_line(parse_fn *parse, struct text text, size_t at, struct text before)
+{
+	static const char extra[] = "frobs that nobody knows\n";
+	size_t n = text.n + sizeof(extra) - 1;
+	char *longer = malloc(n);
+	struct buf after;
+	struct text line;
+
+	ck_assert_ptr_nonnull(longer);
+	memcpy(longer, text.p, at);
+	memcpy(longer + at, extra, sizeof(extra) - 1);
+	memcpy(longer + at + sizeof(extra) - 1, text.p + at, text.n - at);
+	buf_init(&after, LINES_MAX);
+	int err = parsed_by(parse, (struct text){ longer, n }, &after);
+	ck_assert_msg(err == HIWAT_OK, "an unknown line at byte %zu: %s", at, err_text(err));
+	while (text_line(&before, &line, NULL)) {
+		if (!text_starts(line, UNKNOWN))
+			ck_assert_msg(has_line((struct text){ after.data, after.len }, line),
+			    "an unknown line at byte %zu changes %.*s", at, (int)line.n, line.p);
+	}
+	buf_fini(&after);
+	free(longer);
+}
+
+void
+parsed_properties(parse_fn *parse, struct text text, size_t step)
+{
+	struct buf before, scratch;
+	struct text rest = text, line;
+
+	buf_init(&before, LINES_MAX);
+	buf_init(&scratch, LINES_MAX);
+	ck_assert_int_eq(parsed_by(parse, text, &before), HIWAT_OK);
+	for (size_t n = 0; n < text.n; n += step)
+		parsed_by(parse, (struct text){ text.p, n }, &scratch);
+	do {
+		size_t at = (size_t)(rest.p - text.p);
+		if (at == 0 || text.p[at - 1] == '\n')
+			check_extra_line(parse, text, at, (struct text){ before.data, before.len });
+		if (at > 32768)
+			break;
+	} while (text_line(&rest, &line, NULL));
+	buf_fini(&scratch);
+	buf_fini(&before);
+}
+
+unsigned
+parsed_corpus_properties(const char *kind)
+{
+	const struct parse_kind *k = parse_kind_find(kind);
+	DIR *dir = opendir(TEST_DATA "/corpus");
+	struct dirent *d;
+	unsigned n = 0;
+	size_t len = strlen(kind);
+
+	ck_assert_ptr_nonnull(k);
+	ck_assert_ptr_nonnull(dir);
+	while ((d = readdir(dir)) != NULL) {
+		char path[1024];
+		struct buf text;
+		if (strncmp(d->d_name, kind, len) != 0 || strncmp(d->d_name + len, "--", 2) != 0 ||
+		    !text_ends(text_of(d->d_name), ".txt"))
+			continue;
+		snprintf(path, sizeof(path), "%s/corpus/%s", TEST_DATA, d->d_name);
+		FILE *f = fopen(path, "r");
+		ck_assert_ptr_nonnull(f);
+		buf_init(&text, LINES_MAX);
+		char *room = buf_reserve(&text, 1 << 20);
+		ck_assert_ptr_nonnull(room);
+		buf_advance(&text, fread(room, 1, 1 << 20, f));
+		fclose(f);
+		struct text t = { buf_str(&text), text.len };
+		ck_assert_msg(k->recognise == NULL || parse_recognise(t) == k, "%s is not recognised", d->d_name);
+		parsed_properties(k->parse, t, t.n > 8192 ? 97 : 1);
+		buf_fini(&text);
+		n++;
+	}
+	closedir(dir);
+	ck_assert_uint_ge(n, 1);
+	return n;
+}
