@@ -52,6 +52,7 @@ hosts_free(struct hosts *hosts, void (*free_rules)(struct rule_state *))
 		struct host *h = hosts->list[i];
 		track_fini(&h->live, free_rules);
 		track_fini(&h->late, free_rules);
+		resources_fini(&h->resources);
 		free(h->name);
 		free(h->os);
 		free(h->release);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "resources.h"
 #include "view.h"
 
 #define HOST_ID_LEN 36 /* the uuid as text, without the NUL */
@@ -55,6 +56,7 @@ struct host {
 	uint64_t boot_time;
 	struct stream stream;
 	struct track live, late;
+	struct resources resources; /* of the live track */
 	uint64_t last_mono_ns; /* arrival of the last batch, the collector's monotonic clock */
 	uint64_t last_wall_ns; /* the same, Unix time */
 	uint32_t next_due_ms;

@@ -1,0 +1,189 @@
+#include "config.h"
+
+#include <string.h>
+
+#include "arena.h"
+#include "diag.h"
+#include "err.h"
+#include "yaml_tree.h"
+
+const char *const config_sink_words[] = { "webhook", "command", NULL };
+const char *const config_level_words[] = { "warning", "critical", NULL };
+static const char *const log_words[] = { "error", "warn", "info", "debug", NULL };
+
+static const char *
+check_route_name(const char *text)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_");
+
+	return n > 0 && n <= 64 && text[n] == '\0' ? NULL : "a name of a-z, 0-9, - and _, at most 64 characters";
+}
+
+static const char *
+check_url(const char *text)
+{
+	return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0 ? NULL : "a URL of http:// or https://";
+}
+
+#define ROUTE(member) .offset = offsetof(struct route_config, member)
+
+static const struct conf_option route_options[] = {
+	{ .key = "name", .type = CONF_STRING, ROUTE(name), .required = true, .check = check_route_name, .example = "pager",
+	    .help = "Name of the route, in logs and metrics; notifications that wait belong to it." },
+	{ .key = "sink", .type = CONF_ENUM, ROUTE(sink), .words = config_sink_words, .value = "webhook",
+	    .help = "How to deliver." },
+	{ .key = "url", .type = CONF_STRING, ROUTE(url), .check = check_url, .example = "https://pager.example.org/hook",
+	    .help = "Where a webhook posts to." },
+	{ .key = "secret_file", .type = CONF_PATH, ROUTE(secret_file), .example = "/etc/hiwat/pager.secret",
+	    .help = "File with the key that a webhook signs with; without it nothing is signed." },
+	{ .key = "ca_file", .type = CONF_PATH, ROUTE(ca_file), .example = "/etc/ssl/certs/ca-certificates.crt",
+	    .help = "Authorities that the receiver's certificate is checked against; the system's when absent." },
+	{ .key = "command", .type = CONF_LIST, ROUTE(command), .example = "[/usr/local/bin/page, --urgent]",
+	    .help = "Program and arguments of the sink command; the incident comes on its standard input." },
+	{ .key = "min_level", .type = CONF_ENUM, ROUTE(min_level), .words = config_level_words, .value = "warning",
+	    .help = "Lowest level of incidents that go this way." },
+	{ .key = "timeout", .type = CONF_DURATION, ROUTE(timeout_ms), .value = "10s", .min = 100, .max = 300000,
+	    .help = "Longest time for one try." },
+	{ .key = "expire", .type = CONF_DURATION, ROUTE(expire_ms), .value = "24h", .min = 60000,
+	    .help = "How long a notification is tried before it is given up." },
+	{ .key = "repeat", .type = CONF_DURATION, ROUTE(repeat_ms), .value = "4h", .min = 60000,
+	    .help = "How often an incident that nobody took over is told again." },
+	{ 0 },
+};
+static const struct conf_schema route_schema = { sizeof(struct route_config), route_options };
+
+#define OPTION(member) .offset = offsetof(struct collector_config, member)
+
+static const struct conf_option options[] = {
+	{ .key = "ingest.address", .type = CONF_STRING, OPTION(ingest.address), .value = "127.0.0.1",
+	    .help = "Address on which agents are heard. Any other than a loopback address needs TLS." },
+	{ .key = "ingest.port", .type = CONF_INTEGER, OPTION(ingest.port), .value = "9780", .min = 0, .max = 65535,
+	    .help = "Port on which agents are heard." },
+	{ .key = "ingest.cert_file", .type = CONF_PATH, OPTION(ingest.cert_file), .example = "/etc/hiwat/collector.crt",
+	    .help = "Certificate that agents see, PEM, the chain included." },
+	{ .key = "ingest.key_file", .type = CONF_PATH, OPTION(ingest.key_file), .example = "/etc/hiwat/collector.key",
+	    .help = "Its private key." },
+	{ .key = "ingest.client_ca_file", .type = CONF_PATH, OPTION(ingest.client_ca_file), .example = "/etc/hiwat/ca.crt",
+	    .help = "Authority that signs the agents' certificates. An agent needs one, and may only speak for the host\n"
+		    "that its certificate names (subjectAltName DNS)." },
+	{ .key = "ingest.threads", .type = CONF_INTEGER, OPTION(ingest_threads), .value = "2", .min = 1, .max = 64,
+	    .help = "Threads that receive and decode." },
+	{ .key = "ingest.connections_max", .type = CONF_INTEGER, OPTION(connections_max), .value = "10000", .min = 8,
+	    .max = 1000000, .help = "Connections at once; the system's limit of open files must allow them." },
+	{ .key = "ingest.connections_per_address", .type = CONF_INTEGER, OPTION(connections_per_address), .value = "0",
+	    .min = 0, .max = 1000000, .help = "Connections at once from one address; 0 for no limit of its own." },
+	{ .key = "ingest.body_total_max", .type = CONF_SIZE, OPTION(body_total_max), .value = "64MiB", .min = 1 << 20,
+	    .help = "Memory for batches being received; above it agents are told to come back later." },
+	{ .key = "web.address", .type = CONF_STRING, OPTION(web.address), .value = "127.0.0.1",
+	    .help = "Address of metrics, health and API." },
+	{ .key = "web.port", .type = CONF_INTEGER, OPTION(web.port), .value = "9781", .min = 0, .max = 65535,
+	    .help = "Port of metrics, health and API." },
+	{ .key = "web.cert_file", .type = CONF_PATH, OPTION(web.cert_file), .example = "/etc/hiwat/web.crt",
+	    .help = "Certificate of the web side; plain HTTP when absent." },
+	{ .key = "web.key_file", .type = CONF_PATH, OPTION(web.key_file), .example = "/etc/hiwat/web.key",
+	    .help = "Its private key." },
+	{ .key = "web.client_ca_file", .type = CONF_PATH, OPTION(web.client_ca_file), .example = "/etc/hiwat/admins.crt",
+	    .help = "Authority that signs the certificates of those who may look; everybody may when absent." },
+	{ .key = "state_dir", .type = CONF_PATH, OPTION(state_dir), .value = "/var/lib/hiwat-collector",
+	    .help = "Directory of the incident store and the snapshot." },
+	{ .key = "rules_dir", .type = CONF_PATH, OPTION(rules_dir), .value = "/usr/share/hiwat/rules.d",
+	    .help = "Directory of the rules, or one file." },
+	{ .key = "hosts_max", .type = CONF_INTEGER, OPTION(hosts_max), .value = "100000", .min = 1, .max = 10000000,
+	    .help = "Hosts that this collector takes; more are refused." },
+	{ .key = "series_max", .type = CONF_INTEGER, OPTION(series_max), .value = "4000000", .min = 1000, .max = 1000000000,
+	    .help = "Different label sets over all hosts; series beyond are not stored." },
+	{ .key = "snapshot_interval", .type = CONF_DURATION, OPTION(snapshot_interval_ms), .value = "30s", .min = 1000,
+	    .max = 3600000, .help = "How often the state of hosts and rules is written; agents keep batches until then." },
+	{ .key = "silent_after", .type = CONF_DURATION, OPTION(silent_min_ms), .value = "60s", .min = 1000,
+	    .help = "A host is silent after three of its intervals, but not before this." },
+	{ .key = "routes", .type = CONF_ITEMS, OPTION(routes), .items = &route_schema, .min = 0, .max = 64,
+	    .help = "Ways out for notifications. Every incident takes every route whose level it reaches." },
+	{ .key = "log_level", .type = CONF_ENUM, OPTION(log_level), .words = log_words, .value = "info",
+	    .help = "Most detailed messages that are logged." },
+	{ 0 },
+};
+const struct conf_schema collector_schema = { sizeof(struct collector_config), options };
+
+static bool
+is_loopback(const char *address)
+{
+	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
+static void
+complain(struct diag *diag, const struct yaml_node *root, const char *key, const char *what)
+{
+	struct yaml_node *node = conf_find(root, key);
+
+	yaml_complain(diag, node != NULL ? node : root, "%s: %s", key, what);
+}
+
+static void
+check_listener(const struct listener_config *l, const char *name, const struct yaml_node *root, struct diag *diag)
+{
+	char key[64] = "";
+
+	strncat(key, name, 20);
+	strncat(key, ".cert_file", 20);
+	if ((l->cert_file == NULL) != (l->key_file == NULL))
+		complain(diag, root, key, "cert_file and key_file go together");
+	else if (l->cert_file == NULL && l->client_ca_file != NULL)
+		complain(diag, root, key, "client_ca_file needs cert_file and key_file");
+}
+
+static void
+check_routes(const struct collector_config *c, const struct yaml_node *root, struct diag *diag)
+{
+	const struct route_config *routes = c->routes.items;
+	struct yaml_node *list = conf_find(root, "routes");
+	const struct yaml_node *node = list != NULL ? list->first : NULL;
+
+	for (size_t i = 0; i < c->routes.n; i++) {
+		for (size_t j = 0; j < i; j++) {
+			if (strcmp(routes[i].name, routes[j].name) == 0)
+				yaml_complain(diag, node, "a second route named %s", routes[i].name);
+		}
+		if (strcmp(config_sink_words[routes[i].sink], "webhook") == 0 && routes[i].url == NULL)
+			yaml_complain(diag, node, "route %s: a webhook needs a url", routes[i].name);
+		if (strcmp(config_sink_words[routes[i].sink], "command") == 0 && routes[i].command.n == 0)
+			yaml_complain(diag, node, "route %s: the sink command needs a command", routes[i].name);
+		node = node != NULL ? node->next : NULL;
+	}
+}
+
+int
+collector_config_load(const char *path, struct collector_config *out, struct diag *diag)
+{
+	struct collector_config c;
+	struct yaml_node *root = NULL;
+	struct arena arena;
+	unsigned before = diag->n;
+
+	arena_init(&arena, YAML_ARENA_MAX);
+	int err = yaml_tree_load(path, &arena, diag, &root);
+	if (err == HIWAT_OK)
+		err = conf_read(&collector_schema, root, diag, &c);
+	if (err != HIWAT_OK)
+		goto out;
+	check_listener(&c.ingest, "ingest", root, diag);
+	check_listener(&c.web, "web", root, diag);
+	if (!is_loopback(c.ingest.address) && (c.ingest.cert_file == NULL || c.ingest.client_ca_file == NULL))
+		complain(diag, root, "ingest.address",
+		    "an address that others reach needs cert_file, key_file and client_ca_file");
+	check_routes(&c, root, diag);
+	if (diag->n != before) {
+		conf_free(&collector_schema, &c);
+		err = HIWAT_E_CONFIG;
+		goto out;
+	}
+	*out = c;
+out:
+	arena_fini(&arena);
+	return err;
+}
+
+void
+collector_config_free(struct collector_config *c)
+{
+	conf_free(&collector_schema, c);
+}

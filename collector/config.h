@@ -1,0 +1,45 @@
+/* collector.yaml as a struct. The table in config.c is the one place that says which options there are. */
+#ifndef HIWAT_COLLECTOR_CONFIG_H
+#define HIWAT_COLLECTOR_CONFIG_H
+
+#include "conf.h"
+
+#define COLLECTOR_CONFIG_DEFAULT "/etc/hiwat/collector.yaml"
+
+struct listener_config {
+	char *address;
+	int64_t port;
+	char *cert_file, *key_file, *client_ca_file;
+};
+
+struct route_config {
+	char *name, *url, *secret_file, *ca_file;
+	struct conf_list command;
+	int sink;      /* index into config_sink_words */
+	int min_level; /* index into config_level_words */
+	uint64_t timeout_ms, expire_ms, repeat_ms;
+};
+
+struct collector_config {
+	struct listener_config ingest, web;
+	int64_t ingest_threads, connections_max, connections_per_address;
+	uint64_t body_total_max;
+	char *state_dir, *rules_dir;
+	int64_t hosts_max, series_max;
+	uint64_t snapshot_interval_ms, silent_min_ms;
+	struct conf_items routes; /* struct route_config */
+	int log_level;            /* enum log_level */
+};
+
+extern const struct conf_schema collector_schema;
+extern const char *const config_sink_words[];
+extern const char *const config_level_words[];
+
+/*
+ * Loads and checks what no single option can tell: TLS files that belong together, an open port without TLS, two routes of
+ * one name. All complaints are in diag. HIWAT_E_CONFIG, HIWAT_E_SYS, HIWAT_E_NOMEM.
+ */
+int collector_config_load(const char *path, struct collector_config *out, struct diag *diag);
+void collector_config_free(struct collector_config *c);
+
+#endif

@@ -1,0 +1,41 @@
+/* The two faces of the collector's HTTP side: what agents post to, and what people and Prometheus read. */
+#ifndef HIWAT_COLLECTOR_WEB_H
+#define HIWAT_COLLECTOR_WEB_H
+
+#include <stdint.h>
+
+#include "http.h"
+
+struct notifier;
+struct pipeline;
+struct route;
+struct store;
+
+/* What the handlers need; borrowed. */
+struct web {
+	struct pipeline *pipeline;
+	struct store *store;
+	struct notifier *notifier;
+	const struct route *routes;
+	unsigned n_routes;
+	struct http_server *ingest; /* for counting connections; may be NULL */
+	uint64_t started_wall_ns;
+};
+
+/* POST /v1/records. arg is a struct web. */
+http_handler records_handle;
+/* /metrics, /metrics/hosts, /-/healthy, /-/ready, /api/v1/... arg is a struct web. */
+http_handler api_handle;
+
+/* Appends the collector's own metrics as Prometheus text. */
+void metrics_write(struct web *w, struct buf *out);
+/* Appends the series of all hosts, with the label host. */
+void metrics_write_hosts(struct web *w, struct buf *out);
+
+/* What decoding cost since the start, for the metrics. */
+struct records_stats {
+	uint64_t requests, refused, bytes, decode_ns;
+};
+struct records_stats records_stats(void);
+
+#endif
