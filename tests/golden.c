@@ -27,8 +27,6 @@ static const char *const unsupported[] = {
 	"bind-json",
 	"bind-stats",
 	"kernel-log",
-	"netstat-m",
-	"netstat-m-json",
 	"pfctl-info",
 	"pfctl-memory",
 	"pfctl-timeouts",

@@ -6,9 +6,12 @@
 
 #include "arena.h"
 #include "err.h"
+#include "netstat.h"
 #include "proc.h"
 
 const struct parse_kind parse_kinds[] = {
+	{ "netstat-m", "BSD network buffers: netstat -m", netstat_m_parse, netstat_m_recognise },
+	{ "netstat-m-json", "BSD network buffers: netstat --libxo json -m", netstat_m_json_parse, netstat_m_json_recognise },
 	{ "nf-conntrack-stat", "Linux /proc/net/stat/nf_conntrack", proc_nf_conntrack_stat_parse,
 	    proc_nf_conntrack_stat_recognise },
 	{ "proc-interrupts", "Linux /proc/interrupts", proc_interrupts_parse, proc_interrupts_recognise },

@@ -142,21 +142,20 @@ parsed_properties(parse_fn *parse, struct text text, size_t step)
 	buf_fini(&before);
 }
 
-unsigned
-parsed_corpus_properties(const char *kind)
+/* Calls fn for every saved output of one kind in tests/corpus; returns their number. */
+static unsigned
+walk_corpus(const struct parse_kind *k, void (*fn)(const struct parse_kind *k, const char *name, struct text text))
 {
-	const struct parse_kind *k = parse_kind_find(kind);
 	DIR *dir = opendir(TEST_DATA "/corpus");
 	struct dirent *d;
 	unsigned n = 0;
-	size_t len = strlen(kind);
+	size_t len = strlen(k->name);
 
-	ck_assert_ptr_nonnull(k);
 	ck_assert_ptr_nonnull(dir);
 	while ((d = readdir(dir)) != NULL) {
 		char path[1024];
 		struct buf text;
-		if (strncmp(d->d_name, kind, len) != 0 || strncmp(d->d_name + len, "--", 2) != 0 ||
+		if (strncmp(d->d_name, k->name, len) != 0 || strncmp(d->d_name + len, "--", 2) != 0 ||
 		    !text_ends(text_of(d->d_name), ".txt"))
 			continue;
 		snprintf(path, sizeof(path), "%s/corpus/%s", TEST_DATA, d->d_name);
@@ -167,13 +166,56 @@ parsed_corpus_properties(const char *kind)
 		ck_assert_ptr_nonnull(room);
 		buf_advance(&text, fread(room, 1, 1 << 20, f));
 		fclose(f);
-		struct text t = { buf_str(&text), text.len };
-		ck_assert_msg(k->recognise == NULL || parse_recognise(t) == k, "%s is not recognised", d->d_name);
-		parsed_properties(k->parse, t, t.n > 8192 ? 97 : 1);
+		fn(k, d->d_name, (struct text){ buf_str(&text), text.len });
 		buf_fini(&text);
 		n++;
 	}
 	closedir(dir);
 	ck_assert_uint_ge(n, 1);
 	return n;
+}
+
+static void
+check_properties(const struct parse_kind *k, const char *name, struct text text)
+{
+	ck_assert_msg(k->recognise == NULL || parse_recognise(text) == k, "%s is not recognised", name);
+	parsed_properties(k->parse, text, text.n > 8192 ? 97 : 1);
+}
+
+unsigned
+parsed_corpus_properties(const char *kind)
+{
+	const struct parse_kind *k = parse_kind_find(kind);
+
+	ck_assert_ptr_nonnull(k);
+	return walk_corpus(k, check_properties);
+}
+
+static void
+check_prefixes(const struct parse_kind *k, const char *name, struct text text)
+{
+	struct buf whole, part;
+
+	buf_init(&whole, LINES_MAX);
+	buf_init(&part, LINES_MAX);
+	ck_assert_int_eq(parsed_by(k->parse, text, &whole), HIWAT_OK);
+	for (size_t n = 0; n < text.n; n++) {
+		if (parsed_by(k->parse, (struct text){ text.p, n }, &part) != HIWAT_OK)
+			continue;
+		struct text rest = { buf_str(&part), part.len }, line;
+		while (text_line(&rest, &line, NULL))
+			ck_assert_msg(text_starts(line, UNKNOWN) || has_line((struct text){ whole.data, whole.len }, line),
+			    "%s: the first %zu bytes give %.*s", name, n, (int)line.n, line.p);
+	}
+	buf_fini(&part);
+	buf_fini(&whole);
+}
+
+void
+parsed_corpus_prefixes_agree(const char *kind)
+{
+	const struct parse_kind *k = parse_kind_find(kind);
+
+	ck_assert_ptr_nonnull(k);
+	walk_corpus(k, check_prefixes);
 }

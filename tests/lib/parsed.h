@@ -26,6 +26,12 @@ const char *parsed_mismatch(const struct buf *lines, const char *expected);
  */
 void parsed_properties(parse_fn *parse, struct text text, size_t step);
 
+/*
+ * For parsers of which no number depends on a later line: each text that breaks off gives numbers of the whole text only,
+ * or an error. Over every saved output of one kind in tests/corpus.
+ */
+void parsed_corpus_prefixes_agree(const char *kind);
+
 /* parsed_properties() over every saved output of one kind in tests/corpus; their number, at least 1 is checked. */
 unsigned parsed_corpus_properties(const char *kind);
 

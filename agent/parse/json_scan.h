@@ -1,0 +1,32 @@
+/*
+ * The members of JSON text one after the other, whatever encloses them. libxo prints containers that do not balance when a
+ * program fails half way, saved texts break off or hold several documents: a parser of whole documents would refuse all of
+ * it, and the programs' flat lists of numbers need no tree.
+ */
+#ifndef HIWAT_AGENT_JSON_SCAN_H
+#define HIWAT_AGENT_JSON_SCAN_H
+
+#include "scan.h"
+
+struct json_scan {
+	struct text rest;
+	unsigned depth; /* open containers; a closing one too many is ignored */
+};
+
+struct json_member {
+	struct text key; /* escapes as they stand */
+	enum { JSON_NUMBER, JSON_STRING, JSON_CONTAINER, JSON_OTHER } type;
+	struct text value; /* of a number or string; escapes as they stand */
+	unsigned depth;    /* of the container it is in; 1 in the outermost */
+};
+
+/*
+ * The next "key": value. A container is given when it opens, its members follow. A value at the very end of the text is not
+ * given, as it may be cut. False at the end.
+ */
+bool json_next(struct json_scan *s, struct json_member *m);
+
+/* Resolves the escapes of a string into out, which has room for value.n + 1 bytes; returns the length. */
+size_t json_unescape(struct text value, char *out);
+
+#endif
