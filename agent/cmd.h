@@ -4,8 +4,10 @@
 
 #include "command.h"
 
+int cmd_once(int argc, char **argv);
 int cmd_parse(int argc, char **argv);
 
+extern const char cmd_once_usage[];
 extern const char cmd_parse_usage[];
 
 #endif

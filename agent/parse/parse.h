@@ -19,12 +19,23 @@ struct arena;
 /* The system that a saved output comes from. UNKNOWN: the text decides, which every parser must be able to do. */
 enum parse_os { PARSE_OS_UNKNOWN, PARSE_OS_FREEBSD, PARSE_OS_OPENBSD, PARSE_OS_NETBSD, PARSE_OS_DRAGONFLY, PARSE_OS_LINUX };
 
+/*
+ * How the numbers that a source keeps for each CPU become one. A live sampler has a memory of them: many are 32 bits wide,
+ * and a CPU that goes off line takes its numbers with it.
+ */
+struct parse_percpu {
+	/* The n numbers of one row, cpus[i] being the CPU of numbers[i]. False: memory is out, the parser gives up. */
+	bool (*total)(void *arg, struct text row, const uint32_t *cpus, const uint64_t *numbers, size_t n, uint64_t *total);
+	void *arg;
+};
+
 struct parse_input {
 	struct text text;
 	enum parse_os os;
 	uint64_t page_size; /* bytes of a page, for sources that count in pages */
 	uint64_t hz;        /* ticks per second of CPU times */
 	int tz_seconds;     /* east of UTC, for times that are printed without a zone */
+	const struct parse_percpu *percpu; /* NULL: they are added up, as for a saved output */
 };
 
 /* Why a parser refused: a sentence for people, without the file's name. Written on failure only. */

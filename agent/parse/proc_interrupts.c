@@ -56,12 +56,36 @@ is_header(struct text line)
 	return line.p[0] == 'C' && header_columns(line) > 0;
 }
 
+/* What a live sampler needs to sum a row itself: the CPUs of the columns, and room for a row's numbers. */
+struct live_columns {
+	uint32_t *cpus;
+	uint64_t *numbers;
+};
+
+static int
+live_columns_read(struct arena *arena, struct text line, unsigned n, struct live_columns *live)
+{
+	struct text word;
+
+	live->cpus = arena_calloc(arena, n, sizeof(*live->cpus));
+	live->numbers = arena_calloc(arena, n, sizeof(*live->numbers));
+	if (live->cpus == NULL || live->numbers == NULL)
+		return HIWAT_E_NOMEM;
+	for (unsigned i = 0; i < n && text_word(&line, &word); i++) {
+		uint64_t cpu = 0;
+		text_skip(&word, "CPU");
+		live->cpus[i] = text_is_u64(word, &cpu) && cpu < UINT32_MAX ? (uint32_t)cpu : UINT32_MAX;
+	}
+	return HIWAT_OK;
+}
+
 struct row {
 	struct text label, tail; /* tail: what follows the numbers, blanks included */
 	uint64_t total;
 	unsigned n_numbers;
 	bool is_numeric; /* the label is an interrupt number: irq */
 	uint64_t irq;
+	uint64_t *numbers; /* room for those of the header's columns; NULL: nobody wants them one by one */
 };
 
 /* Adds up to max numbers; a word that is not wholly a number ends them. */
@@ -74,6 +98,8 @@ add_numbers(struct row *row, unsigned max)
 		text_skip_blanks(&t);
 		if (text_u64(&t, &v) != HIWAT_OK || (t.n > 0 && *t.p != ' ' && *t.p != '\t'))
 			return;
+		if (row->numbers != NULL && row->n_numbers < max)
+			row->numbers[row->n_numbers] = v;
 		row->total += v;
 		row->n_numbers++;
 		row->tail = t;
@@ -96,9 +122,9 @@ is_whole(const struct row *row, bool is_bare)
 
 /* False when the line has no label or no numbers as the header wants them. */
 static bool
-row_read(struct text line, unsigned columns, bool cut, struct row *row)
+row_read(struct text line, unsigned columns, bool cut, uint64_t *numbers, struct row *row)
 {
-	*row = (struct row){ .tail = line };
+	*row = (struct row){ .tail = line, .numbers = numbers };
 	if (!text_until(&row->tail, ':', &row->label))
 		return false;
 	row->label = text_trim(row->label);
@@ -115,6 +141,7 @@ row_read(struct text line, unsigned columns, bool cut, struct row *row)
 		return is_whole(row, is_bare);
 	/* Old ARM kernels print IPI and LOC for CPUs that are present but off line, too. */
 	struct row more = *row;
+	more.numbers = NULL;
 	add_numbers(&more, UINT32_MAX);
 	if (!row->is_numeric && text_trim(more.tail).n == 0)
 		*row = more;
@@ -229,6 +256,17 @@ row_add(struct arena *arena, Hiwat__Interrupt *out, const struct row *row, bool 
 	return HIWAT_OK;
 }
 
+/* A row of one number belongs to no CPU. */
+static bool
+row_total_live(const struct parse_percpu *percpu, const struct live_columns *live, unsigned columns, struct row *row)
+{
+	static const uint32_t no_cpu = UINT32_MAX;
+
+	if (row->n_numbers < columns)
+		return percpu->total(percpu->arg, row->label, &no_cpu, live->numbers, 1, &row->total);
+	return percpu->total(percpu->arg, row->label, live->cpus, live->numbers, columns, &row->total);
+}
+
 static int
 parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, struct parse_reason *why, bool is_softirqs)
 {
@@ -236,19 +274,20 @@ parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, str
 	const char *kind = is_softirqs ? "proc-softirqs" : "proc-interrupts";
 	uint64_t unknown = 0, next_irq = 0;
 	size_t n_rows = 0, n_vectors = 0;
+	struct live_columns live = { 0 };
 	bool cut;
 
 	if (!text_line(&rest, &line, &cut))
 		return parse_fail(why, HIWAT_E_NODATA, "no header of CPU columns");
 	unsigned columns = header_columns(line);
 	Hiwat__Interrupt *m = RECORD_ONE(arena, out, interrupt, interrupt);
-	if (m == NULL)
+	if (m == NULL || (in->percpu != NULL && live_columns_read(arena, line, columns, &live) != HIWAT_OK))
 		return HIWAT_E_NOMEM;
 	while (text_line(&rest, &line, &cut)) {
 		struct row row;
 		if (text_trim(line).n == 0)
 			continue;
-		if (!row_read(line, columns, cut, &row)) {
+		if (!row_read(line, columns, cut, live.numbers, &row)) {
 			/* FIQ: the name of its owner and no count, on ARM. */
 			unknown += !cut && !text_eq(row.label, "FIQ");
 			continue;
@@ -258,6 +297,8 @@ parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, str
 			unknown++;
 			continue;
 		}
+		if (in->percpu != NULL && !row_total_live(in->percpu, &live, columns, &row))
+			return HIWAT_E_NOMEM;
 		n_rows++;
 		n_vectors += is_vector;
 		int err = row_add(arena, m, &row, is_softirqs, &next_irq);
@@ -298,7 +339,7 @@ recognise(struct text text, bool is_softirqs)
 			continue;
 		if (is_header(trimmed))
 			columns = header_columns(trimmed);
-		else if (columns > 0 && row_read(line, columns, false, &row))
+		else if (columns > 0 && row_read(line, columns, false, NULL, &row))
 			return IS_ONE_OF(row.label, softirq_vectors) == is_softirqs ? 95 : 0;
 	}
 	return 0;

@@ -40,11 +40,50 @@ softnet_row(struct text line, bool cut, uint64_t columns[SOFTNET_MAX])
 	return n;
 }
 
+/* The columns in use, by CPU, for a live sampler that sums them itself. */
+struct softnet_live {
+	void *cpus;
+	void *columns[SOFTNET_USED];
+	size_t n;
+};
+
+/* cpu: its number, or the row's place where rows hold none. */
+static int
+softnet_live_add(struct arena *arena, struct softnet_live *live, uint64_t cpu, const uint64_t *columns)
+{
+	uint32_t *id = arena_grow(arena, &live->cpus, live->n, sizeof(*id));
+
+	if (id == NULL)
+		return HIWAT_E_NOMEM;
+	*id = cpu < UINT32_MAX ? (uint32_t)cpu : UINT32_MAX;
+	for (size_t i = 0; i < SOFTNET_USED; i++) {
+		uint64_t *number = arena_grow(arena, &live->columns[i], live->n, sizeof(*number));
+		if (number == NULL)
+			return HIWAT_E_NOMEM;
+		*number = columns[i];
+	}
+	live->n++;
+	return HIWAT_OK;
+}
+
+static bool
+softnet_live_sum(const struct parse_percpu *percpu, const struct softnet_live *live, uint64_t sums[SOFTNET_USED])
+{
+	static const char *const names[SOFTNET_USED] = { "processed", "dropped", "squeezed" };
+
+	for (size_t i = 0; i < SOFTNET_USED; i++) {
+		if (!percpu->total(percpu->arg, text_of(names[i]), live->cpus, live->columns[i], live->n, &sums[i]))
+			return false;
+	}
+	return true;
+}
+
 int
 proc_softnet_stat_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, struct parse_reason *why)
 {
 	struct text rest = in->text, line;
 	uint64_t sums[SOFTNET_USED] = { 0 }, columns[SOFTNET_MAX], unknown = 0, next_cpu = 0;
+	struct softnet_live live = { 0 };
 	size_t n_rows = 0;
 	bool cut;
 
@@ -60,14 +99,20 @@ proc_softnet_stat_parse(const struct parse_input *in, struct arena *arena, Hiwat
 			/* CPU numbers rise; where they fall, another dump begins, unless it breaks off. */
 			if (columns[SOFTNET_CPU] < next_cpu && !cut) {
 				memset(sums, 0, sizeof(sums));
+				live = (struct softnet_live){ 0 };
 				n_rows = 0;
 			}
 			next_cpu = columns[SOFTNET_CPU] + 1;
 		}
 		for (size_t i = 0; i < SOFTNET_USED; i++)
 			sums[i] += columns[i];
+		uint64_t cpu = n > SOFTNET_CPU ? columns[SOFTNET_CPU] : n_rows;
+		if (in->percpu != NULL && softnet_live_add(arena, &live, cpu, columns) != HIWAT_OK)
+			return HIWAT_E_NOMEM;
 		n_rows++;
 	}
+	if (n_rows > 0 && in->percpu != NULL && !softnet_live_sum(in->percpu, &live, sums))
+		return HIWAT_E_NOMEM;
 	if (n_rows == 0)
 		return parse_fail(why, HIWAT_E_NODATA, "no row of hexadecimal numbers");
 	Hiwat__Net *net = RECORD_ONE(arena, out, net, net);

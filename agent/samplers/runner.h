@@ -48,6 +48,7 @@ uint64_t runner_next_sample(const struct runner *r);
  * ceiling; records already appended are whole.
  */
 #define RUNNER_GRACE_MS 50
+#define RUNNER_ARENA_MAX ((size_t)8 << 20) /* room for a tick of the largest hosts */
 int runner_tick(struct runner *r, const struct sampler_now *now, struct arena *arena, Hiwat__Batch *batch);
 
 /* One sample of everything, waiting for each thread until its deadline. */

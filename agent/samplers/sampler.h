@@ -23,6 +23,9 @@ struct sampler_config {
 	const struct fetch_trace *trace;    /* hears of every call that samplers make; NULL: nobody listens */
 };
 
+/* Where a Linux system has it all. */
+#define SAMPLER_DEFAULTS { .proc_dir = "/proc", .sys_dir = "/sys", .kmsg_path = "/dev/kmsg" }
+
 struct sampler_now {
 	uint64_t wall_ns, boot_ns;
 };

@@ -1,0 +1,289 @@
+/*
+ * Interrupts and CPU times: /proc/stat and /proc/interrupts. Of a host with many interrupt lines the busiest are sent one by
+ * one, the others as one sum; which are the busiest changes slowly, and no counter steps back when it does.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "err.h"
+#include "live.h"
+#include "proc.h"
+#include "record.h"
+#include "source.h"
+
+#define SHOWN_MAX 32
+#define PACE_WEIGHT 0.1 /* of the newest reading in the moving average that ranks sources */
+#define PACE_MIN 100.0  /* interrupts per reading below which a source is not worth a place */
+
+enum { STAT, INTERRUPTS, N_SOURCES };
+
+static const struct source_row rows[N_SOURCES] = {
+	[STAT] = { .name = "stat", .parse = proc_stat_parse },
+	/* Absent on systems without interrupts of their own, such as s390 guests and some containers. */
+	[INTERRUPTS] = { .name = "interrupts", .parse = proc_interrupts_parse, .is_optional = true },
+};
+
+/* What tells of one CPU being busy with interrupts; the others are sent for all CPUs together. */
+static const char *const core_modes[] = { "interrupt", "softirq", "idle", "iowait" };
+
+#define FLAG_SHOWN 1u
+
+struct interrupts {
+	struct fetch fetch;
+	struct parse_input units;
+	struct source sources[N_SOURCES];
+	struct live *rows;   /* of /proc/interrupts */
+	struct live *counts; /* softirqs and totals */
+	struct live *times;  /* CPU times in ticks */
+	uint64_t others;     /* interrupts counted while their source was not shown */
+	bool has_shown;      /* a reading decided which are shown */
+};
+
+static void
+interrupts_close(void *state)
+{
+	struct interrupts *s = state;
+
+	sources_fini(s->sources, N_SOURCES);
+	fetch_fini(&s->fetch);
+	live_free(s->rows);
+	live_free(s->counts);
+	live_free(s->times);
+	free(s);
+}
+
+static bool
+row_total(void *arg, struct text name, const uint32_t *cpus, const uint64_t *numbers, size_t n, uint64_t *total)
+{
+	struct live_row *row = live_add(arg, name, cpus, numbers, n);
+
+	if (row == NULL)
+		return false;
+	*total = row->total;
+	return true;
+}
+
+static int
+interrupts_open(const struct sampler_config *config, void **state)
+{
+	struct interrupts *s = calloc(1, sizeof(*s));
+	int err = HIWAT_E_NOMEM;
+
+	if (s == NULL)
+		return HIWAT_E_NOMEM;
+	fetch_init(&s->fetch, config->trace, 16 << 20); /* CPUs times lines times 11 bytes */
+	s->units = source_units();
+	s->rows = live_new();
+	s->counts = live_new();
+	s->times = live_new();
+	if (s->rows != NULL && s->counts != NULL && s->times != NULL)
+		err = sources_init(s->sources, config->proc_dir, rows, N_SOURCES);
+	if (err != HIWAT_OK) {
+		interrupts_close(s);
+		return err;
+	}
+	*state = s;
+	return HIWAT_OK;
+}
+
+/* Idle times step back by a few ticks, and by more when a CPU came back. */
+static int
+steady_seconds(struct interrupts *s, const char *cpu, const char *mode, double *seconds)
+{
+	char name[LIVE_NAME_MAX + 1];
+	size_t cpu_len = strlen(cpu), mode_len = strlen(mode);
+	double hz = (double)(s->units.hz != 0 ? s->units.hz : 100);
+
+	if (cpu_len + 1 + mode_len >= sizeof(name))
+		return HIWAT_OK;
+	memcpy(name, cpu, cpu_len);
+	name[cpu_len] = ' ';
+	memcpy(name + cpu_len + 1, mode, mode_len);
+	struct text key = { name, cpu_len + 1 + mode_len };
+	struct live_row *row = live_add_wavering(s->times, key, (uint64_t)llround(*seconds * hz), (uint64_t)(10 * hz));
+	if (row == NULL)
+		return HIWAT_E_NOMEM;
+	*seconds = (double)row->total / hz;
+	return HIWAT_OK;
+}
+
+static bool
+is_core_mode(const char *mode)
+{
+	for (size_t i = 0; i < sizeof(core_modes) / sizeof(core_modes[0]); i++) {
+		if (strcmp(mode, core_modes[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int
+steady_times(struct interrupts *s, Hiwat__Interrupt *m)
+{
+	int err = HIWAT_OK;
+
+	live_begin(s->times);
+	for (size_t i = 0; i < m->n_cpu && err == HIWAT_OK; i++)
+		err = steady_seconds(s, "", m->cpu[i]->mode, &m->cpu[i]->seconds_total);
+	for (size_t i = 0; i < m->n_cores && err == HIWAT_OK; i++) {
+		Hiwat__CpuCore *core = m->cores[i];
+		size_t kept = 0;
+		for (size_t j = 0; j < core->n_modes && err == HIWAT_OK; j++) {
+			if (!is_core_mode(core->modes[j]->mode))
+				continue;
+			err = steady_seconds(s, core->cpu, core->modes[j]->mode, &core->modes[j]->seconds_total);
+			core->modes[kept++] = core->modes[j];
+		}
+		core->n_modes = kept;
+	}
+	return err;
+}
+
+static int
+live_counts(struct interrupts *s, Hiwat__Interrupt *m)
+{
+	struct live_row *row;
+
+	live_begin(s->counts);
+	if (m->all != NULL) {
+		/* 64 bits wide, made of parts of 32 bits: it falls when one of them wraps. */
+		row = live_add_one(s->counts, TEXT("intr"), m->all->total);
+		if (row == NULL)
+			return HIWAT_E_NOMEM;
+		m->all->total = row->total;
+	}
+	for (size_t i = 0; i < m->n_softirqs; i++) {
+		row = live_add_one(s->counts, text_of(m->softirqs[i]->vector), m->softirqs[i]->total);
+		if (row == NULL)
+			return HIWAT_E_NOMEM;
+		m->softirqs[i]->total = row->total;
+	}
+	return HIWAT_OK;
+}
+
+/* The place of the best or the worst by pace among those that are shown or not; -1: there is none. */
+static long
+extreme(struct live_row *const *of, size_t n, bool shown, bool want_highest)
+{
+	long best = -1;
+
+	for (size_t i = 0; i < n; i++) {
+		if (((of[i]->flags & FLAG_SHOWN) != 0) != shown)
+			continue;
+		if (best < 0 || (want_highest ? of[i]->pace > of[best]->pace : of[i]->pace < of[best]->pace))
+			best = (long)i;
+	}
+	return best;
+}
+
+/*
+ * At first those that counted most since boot; later one source per reading may take the place of one that is half as busy.
+ * What is not shown counts for the others, so that neither steps back when places change.
+ */
+static void
+choose_shown(struct interrupts *s, struct live_row *const *of, size_t n)
+{
+	size_t n_shown = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double grown = (double)(s->has_shown ? of[i]->grown : of[i]->total);
+		of[i]->pace = s->has_shown ? of[i]->pace + (grown - of[i]->pace) * PACE_WEIGHT : grown;
+		n_shown += (of[i]->flags & FLAG_SHOWN) != 0;
+	}
+	while (n_shown < SHOWN_MAX) {
+		long next = extreme(of, n, false, true);
+		if (next < 0)
+			break;
+		of[next]->flags |= FLAG_SHOWN;
+		n_shown++;
+	}
+	if (s->has_shown) {
+		long in = extreme(of, n, false, true), out = extreme(of, n, true, false);
+		if (in >= 0 && out >= 0 && of[in]->pace > PACE_MIN && of[in]->pace > 2 * of[out]->pace) {
+			of[in]->flags |= FLAG_SHOWN;
+			of[out]->flags &= ~FLAG_SHOWN;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint64_t grown = s->has_shown ? of[i]->grown : of[i]->total;
+		if ((of[i]->flags & FLAG_SHOWN) != 0)
+			of[i]->shown += grown;
+		else
+			s->others += grown;
+		if (!s->has_shown)
+			of[i]->pace = 0; /* totals since boot say nothing about the pace of readings */
+	}
+	s->has_shown = true;
+}
+
+static int
+busiest_sources(struct interrupts *s, struct arena *arena, Hiwat__Interrupt *m)
+{
+	size_t n = m->n_sources, kept = 0;
+	struct live_row **of = arena_calloc(arena, n, sizeof(struct live_row *));
+
+	if (of == NULL)
+		return HIWAT_E_NOMEM;
+	live_rewind(s->rows);
+	for (size_t i = 0; i < n; i++) {
+		of[i] = live_find(s->rows, text_of(m->sources[i]->irq));
+		if (of[i] == NULL)
+			return HIWAT_E_NOMEM;
+	}
+	choose_shown(s, of, n);
+	for (size_t i = 0; i < n; i++) {
+		if ((of[i]->flags & FLAG_SHOWN) == 0)
+			continue;
+		m->sources[i]->total = of[i]->shown;
+		m->sources[kept++] = m->sources[i];
+	}
+	m->n_sources = kept;
+	if (kept == n)
+		return HIWAT_OK;
+	Hiwat__InterruptsBySource *rest = RECORD_ADD(arena, m, sources, interrupts_by_source);
+	if (rest == NULL || (rest->irq = record_label(arena, TEXT(""))) == NULL ||
+	    (rest->device = record_label(arena, TEXT("others"))) == NULL)
+		return HIWAT_E_NOMEM;
+	RECORD_SET(rest, total, s->others);
+	return HIWAT_OK;
+}
+
+static int
+interrupts_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out,
+    struct sampler_reason *why)
+{
+	struct interrupts *s = state;
+	struct parse_percpu percpu = { row_total, s->rows };
+	struct parse_input units = s->units;
+
+	(void)now;
+	units.percpu = &percpu;
+	live_begin(s->rows);
+	int err = sources_sample(s->sources, N_SOURCES, &s->fetch, &units, arena, out, why);
+	if (err != HIWAT_OK)
+		return err;
+	/* The same text tells of the run queue and the boot time, which other samplers send. */
+	out->system = NULL;
+	out->settings = NULL;
+	Hiwat__Interrupt *m = out->interrupt;
+	if (m == NULL || m->n_cpu == 0)
+		return sampler_fail(why, HIWAT_E_NODATA, "%s holds no CPU times", s->sources[STAT].file.path);
+	err = steady_times(s, m);
+	if (err == HIWAT_OK)
+		err = live_counts(s, m);
+	if (err == HIWAT_OK && m->n_sources > 0)
+		err = busiest_sources(s, arena, m);
+	return err;
+}
+
+const struct sampler sampler_interrupts = {
+	.name = "interrupts",
+	.help = "interrupts, softirqs and the CPU time they take",
+	.interval_ms = 10000,
+	.deadline_ms = 3000,
+	.open = interrupts_open,
+	.sample = interrupts_sample,
+	.close = interrupts_close,
+};
