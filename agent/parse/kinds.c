@@ -6,10 +6,14 @@
 
 #include "arena.h"
 #include "err.h"
+#include "kernel_log.h"
 #include "netstat.h"
 #include "proc.h"
 
 const struct parse_kind parse_kinds[] = {
+	{ "dmesg", "kernel log: dmesg", kernel_log_parse, NULL },
+	{ "journalctl-k", "kernel log: journalctl -k", kernel_log_parse, NULL },
+	{ "kernel-log", "kernel log in any form, as from syslog", kernel_log_parse, kernel_log_recognise },
 	{ "netstat-m", "BSD network buffers: netstat -m", netstat_m_parse, netstat_m_recognise },
 	{ "netstat-m-json", "BSD network buffers: netstat --libxo json -m", netstat_m_json_parse, netstat_m_json_recognise },
 	{ "nf-conntrack-stat", "Linux /proc/net/stat/nf_conntrack", proc_nf_conntrack_stat_parse,

@@ -1,0 +1,515 @@
+/* The tables of the kernel log's reader: devices, commands, half-read events. */
+#include "kernel_log_state.h"
+
+#include <string.h>
+
+uint64_t
+kl_hash(struct text t)
+{
+	uint64_t h = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < t.n; i++)
+		h = (h ^ (unsigned char)t.p[i]) * 0x100000001b3;
+	return h;
+}
+
+uint64_t
+kl_mix(uint64_t a, uint64_t b)
+{
+	uint64_t x = (a ^ (b + 0x9e3779b97f4a7c15 + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccd;
+
+	return x ^ x >> 33;
+}
+
+/* A name as it is kept: trimmed, cut to size - 1 bytes, in printable ASCII, so that two kept names differ as labels too. */
+static struct text
+fit(struct text t, size_t size)
+{
+	t = text_trim(t);
+	if (t.n > size - 1)
+		t.n = size - 1;
+	return text_trim(t);
+}
+
+static char
+printable(char c)
+{
+	return c >= ' ' && c <= '~' ? c : '?';
+}
+
+void
+kl_copy(char *to, size_t size, struct text from)
+{
+	from = fit(from, size);
+	for (size_t i = 0; i < from.n; i++)
+		to[i] = printable(from.p[i]);
+	memset(to + from.n, 0, size - from.n);
+}
+
+static bool
+same_name(const char *kept, size_t size, struct text t)
+{
+	t = fit(t, size);
+	for (size_t i = 0; i < t.n; i++) {
+		if (kept[i] != printable(t.p[i]))
+			return false;
+	}
+	return kept[t.n] == '\0';
+}
+
+static struct kl_device *
+device(struct kernel_log *k, struct text name)
+{
+	for (uint32_t i = 0; i < k->n_devices; i++) {
+		if (same_name(k->devices[i].name, KL_NAME, name))
+			return &k->devices[i];
+	}
+	struct kl_device *d = &k->devices[k->n_devices];
+	if (k->n_devices == KL_DEVICES)
+		name = TEXT("other");
+	else
+		k->n_devices++;
+	if (d->name[0] == '\0') {
+		kl_copy(d->name, sizeof(d->name), name);
+		d->credit_time = KERNEL_LOG_NO_TIME;
+	}
+	return d;
+}
+
+static struct kl_device *
+device_with_driver(struct kernel_log *k, struct text name, struct text driver)
+{
+	struct kl_device *d = device(k, name);
+
+	if (driver.n > 0 && d != &k->devices[KL_DEVICES])
+		kl_copy(d->driver, sizeof(d->driver), driver);
+	return d;
+}
+
+static void
+count_timeout(struct kernel_log *k, const struct kl_told *told)
+{
+	uint32_t d = (uint32_t)(device_with_driver(k, told->device, told->driver) - k->devices);
+
+	for (uint32_t i = 0; i < k->n_operations; i++) {
+		struct kl_operation *o = &k->operations[i];
+		if (o->device == d && same_name(o->name, KL_TEXT, told->operation)) {
+			o->timeouts += k->times;
+			return;
+		}
+	}
+	struct kl_operation *o = &k->operations[k->n_operations];
+	if (k->n_operations == KL_OPERATIONS) {
+		o->device = KL_DEVICES;
+		kl_copy(k->devices[KL_DEVICES].name, KL_NAME, TEXT("other"));
+		kl_copy(o->name, sizeof(o->name), TEXT("other"));
+	} else {
+		k->n_operations++;
+		o->device = d;
+		kl_copy(o->name, sizeof(o->name), told->operation);
+	}
+	o->timeouts += k->times;
+}
+
+/* Whether something heard of at this time may still be going on. A clock that went back by more is another boot's. */
+static bool
+is_recent(const struct kernel_log *k, int64_t time, int gap_s)
+{
+	if (time == KERNEL_LOG_NO_TIME || k->time == KERNEL_LOG_NO_TIME)
+		return true;
+	return k->time >= time ? k->time - time <= gap_s : time - k->time <= 60;
+}
+
+uint64_t
+kl_place(char class, uint64_t lba)
+{
+	return kl_mix((unsigned char)class, lba) | 1;
+}
+
+uint64_t
+kl_key(const struct kl_told *told)
+{
+	uint64_t key = kl_hash(told->device);
+
+	if (!told->any_operation)
+		key = kl_mix(key, kl_hash(told->operation));
+	return kl_mix(kl_mix(key, told->id), told->has_lba ? told->lba : 0) | 1;
+}
+
+int
+kl_find(const struct kernel_log *k, uint64_t key, int gap_s)
+{
+	for (int i = 0; i < KL_COMMANDS; i++) {
+		if (k->command_keys[i] == key && is_recent(k, k->commands[i].time, gap_s))
+			return i;
+	}
+	return -1;
+}
+
+int
+kl_find_newest(const struct kernel_log *k, struct text device_name, struct text operation)
+{
+	uint32_t d = (uint32_t)kl_hash(device_name), o = (uint32_t)kl_hash(operation);
+	int best = -1;
+
+	for (int i = 0; i < KL_COMMANDS; i++) {
+		const struct kl_command *c = &k->commands[i];
+		if (k->command_keys[i] == 0 || c->device != d || (operation.n > 0 && c->operation != o) ||
+		    !is_recent(k, c->time, KL_RETRY_GAP_S))
+			continue;
+		if (best < 0 || c->line > k->commands[best].line)
+			best = i;
+	}
+	return best;
+}
+
+static int
+find_place(const struct kernel_log *k, uint64_t place, uint32_t device_hash)
+{
+	for (int i = 0; i < KL_COMMANDS; i++) {
+		const struct kl_command *c = &k->commands[i];
+		if (k->command_keys[i] != 0 && c->cross && c->place == place && c->device != device_hash &&
+		    is_recent(k, c->time, KL_RETRY_GAP_S))
+			return i;
+	}
+	return -1;
+}
+
+/* An open command of the device whose LBA begins with these digits. */
+static int
+find_prefix(const struct kernel_log *k, const struct kl_told *told)
+{
+	uint32_t d = (uint32_t)kl_hash(told->device), o = (uint32_t)kl_hash(told->operation);
+
+	for (int i = 0; i < KL_COMMANDS; i++) {
+		const struct kl_command *c = &k->commands[i];
+		uint64_t number = c->number;
+		if (k->command_keys[i] == 0 || c->device != d || c->operation != o || !c->has_number)
+			continue;
+		while (number > told->lba)
+			number /= 10;
+		if (number == told->lba)
+			return i;
+	}
+	return -1;
+}
+
+static int
+free_slot(const struct kernel_log *k)
+{
+	int oldest = 0;
+
+	for (int i = 0; i < KL_COMMANDS; i++) {
+		if (k->command_keys[i] == 0)
+			return i;
+		if (k->commands[i].line < k->commands[oldest].line)
+			oldest = i;
+	}
+	return oldest;
+}
+
+uint64_t
+kl_timeout(struct kernel_log *k, const struct kl_told *told)
+{
+	int gap_s = told->gap_s != 0 ? told->gap_s : KL_RETRY_GAP_S;
+	uint64_t key = kl_key(told), place = told->has_lba ? kl_place(told->class, told->lba) : 0;
+	uint32_t device_hash = (uint32_t)kl_hash(told->device);
+	int slot = kl_find(k, key, gap_s);
+
+	if (slot >= 0) {
+		const struct kl_command *c = &k->commands[slot];
+		bool is_new = (told->retries >= 0 && c->retries >= 0 && told->retries >= c->retries) ||
+		    told->phase < c->phase;
+		if (is_new)
+			count_timeout(k, told);
+	} else {
+		if (told->is_prefix)
+			slot = find_prefix(k, told);
+		else if (told->cross && place != 0)
+			slot = find_place(k, place, device_hash);
+		if (slot >= 0) {
+			k->commands[slot].line = k->line;
+			k->commands[slot].time = k->time;
+			return k->command_keys[slot];
+		}
+		count_timeout(k, told);
+		slot = free_slot(k);
+		k->command_keys[slot] = key;
+	}
+	k->commands[slot] = (struct kl_command){
+		.place = place, .number = told->lba, .line = k->line, .time = k->time, .device = device_hash,
+		.operation = (uint32_t)kl_hash(told->operation), .retries = told->retries, .has_number = told->has_lba,
+		.cross = told->cross, .phase = told->phase,
+	};
+	return key;
+}
+
+void
+kl_retries(struct kernel_log *k, uint64_t key, int retries, const struct kl_told *told)
+{
+	int slot = kl_find(k, key, KL_RETRY_GAP_S);
+
+	if (slot < 0)
+		return;
+	struct kl_command *c = &k->commands[slot];
+	if (told != NULL && c->retries >= 0 && retries >= c->retries)
+		count_timeout(k, told);
+	c->retries = retries;
+}
+
+void
+kl_close_slot(struct kernel_log *k, int slot)
+{
+	if (slot >= 0)
+		k->command_keys[slot] = 0;
+}
+
+void
+kl_close(struct kernel_log *k, uint64_t key)
+{
+	kl_close_slot(k, kl_find(k, key, KL_RETRY_GAP_S));
+}
+
+void
+kl_close_place(struct kernel_log *k, uint64_t lba)
+{
+	for (int i = 0; i < KL_COMMANDS; i++) {
+		if (k->command_keys[i] != 0 && k->commands[i].cross && k->commands[i].has_number &&
+		    k->commands[i].number == lba)
+			k->command_keys[i] = 0;
+	}
+}
+
+void
+kl_failure(struct kernel_log *k, struct text name, struct text driver)
+{
+	struct kl_device *d = device_with_driver(k, name, driver);
+
+	d->failures += k->times;
+	if (!is_recent(k, d->credit_time, KL_SETTLE_S))
+		d->credits = 0;
+	d->credits += k->times;
+	d->credit_time = k->time;
+}
+
+void
+kl_failure_above(struct kernel_log *k, struct text name)
+{
+	struct kl_device *d = device(k, name);
+
+	if (!is_recent(k, d->credit_time, KL_SETTLE_S))
+		d->credits = 0;
+	uint64_t known = d->credits < k->times ? d->credits : k->times;
+	d->credits -= known;
+	d->failures += k->times - known;
+}
+
+void
+kl_reset(struct kernel_log *k, struct text name, struct text driver)
+{
+	device_with_driver(k, name, driver)->resets += k->times;
+}
+
+void
+kl_stuck(struct kernel_log *k, struct text name, struct text driver, uint64_t id, uint64_t age)
+{
+	struct kl_stuck *s = NULL, *oldest = &k->stuck[0];
+
+	for (int i = 0; i < KL_STUCK; i++) {
+		struct kl_stuck *at = &k->stuck[i];
+		if (at->device[0] != '\0' && at->id == id && same_name(at->device, KL_NAME, name))
+			s = at;
+		if (oldest->device[0] != '\0' && (at->device[0] == '\0' || at->time < oldest->time))
+			oldest = at;
+	}
+	/* A younger command behind the same pointer is another one. */
+	if (s == NULL || age < s->age)
+		count_timeout(k, &(struct kl_told){ .device = name, .driver = driver });
+	else if (driver.n > 0)
+		device_with_driver(k, name, driver);
+	if (s == NULL) {
+		s = oldest;
+		s->id = id;
+		kl_copy(s->device, sizeof(s->device), name);
+	}
+	s->age = age;
+	s->time = k->time;
+}
+
+struct kl_block *
+kl_block(struct kernel_log *k, struct text name, bool make)
+{
+	struct kl_block *oldest = &k->blocks[0];
+
+	for (int i = 0; i < KL_BLOCKS; i++) {
+		struct kl_block *b = &k->blocks[i];
+		if (b->kind != KL_BLOCK_NONE && same_name(b->device, KL_NAME, name)) {
+			oldest = b;
+			if (!make)
+				return b;
+			break;
+		}
+		if (b->kind == KL_BLOCK_NONE ? oldest->kind != KL_BLOCK_NONE : b->line < oldest->line)
+			oldest = b;
+	}
+	if (!make)
+		return NULL;
+	memset(oldest, 0, sizeof(*oldest));
+	kl_copy(oldest->device, sizeof(oldest->device), name);
+	oldest->line = k->line;
+	return oldest;
+}
+
+struct kl_waiting *
+kl_waiting(struct kernel_log *k, int kind, struct text name)
+{
+	struct kl_waiting *found = NULL;
+
+	for (int i = 0; i < KL_WAITING; i++) {
+		struct kl_waiting *w = &k->waiting[i];
+		if (w->kind != kind || (name.n > 0 && !same_name(w->name, KL_NAME, name)))
+			continue;
+		if (found == NULL || w->line < found->line)
+			found = w;
+	}
+	return found;
+}
+
+struct kl_waiting *
+kl_wait(struct kernel_log *k, int kind, struct text name)
+{
+	struct kl_waiting *w = &k->waiting[0];
+
+	for (int i = 0; i < KL_WAITING; i++) {
+		if (k->waiting[i].kind == KL_WAIT_NONE) {
+			w = &k->waiting[i];
+			break;
+		}
+		if (k->waiting[i].line < w->line)
+			w = &k->waiting[i];
+	}
+	if (w->kind != KL_WAIT_NONE)
+		kl_settle(k, w);
+	memset(w, 0, sizeof(*w));
+	w->kind = (uint8_t)kind;
+	w->retries = -1;
+	w->line = k->line;
+	w->time = k->time;
+	kl_copy(w->name, sizeof(w->name), name);
+	return w;
+}
+
+void
+kl_settle(struct kernel_log *k, struct kl_waiting *w)
+{
+	struct kl_waiting settled = *w;
+	int64_t time = k->time;
+	uint64_t times = k->times;
+	struct kl_told told = {
+		.device = text_of(settled.name), .driver = text_of(settled.driver),
+		.operation = text_of(settled.operation), .id = settled.id, .retries = settled.retries,
+	};
+
+	w->kind = KL_WAIT_NONE;
+	k->time = settled.time;
+	k->times = 1;
+	if (settled.kind == KL_WAIT_ATA) {
+		int open = kl_find_newest(k, told.device, told.operation);
+		/* Without an LBA only the count of retries tells a retry from a new command. */
+		if (settled.is_failure) {
+			if (open < 0)
+				kl_timeout(k, &told);
+			kl_failure(k, told.device, told.driver);
+			kl_close_slot(k, kl_find_newest(k, told.device, told.operation));
+		} else if (open >= 0 && (settled.retries < 0 || k->commands[open].retries > settled.retries)) {
+			k->commands[open].retries = settled.retries;
+			k->commands[open].line = k->line;
+			k->commands[open].time = k->time;
+		} else {
+			kl_timeout(k, &told);
+		}
+	} else {
+		kl_timeout(k, &told);
+	}
+	k->time = time;
+	k->times = times;
+}
+
+void
+kl_settle_all(struct kernel_log *k, int64_t until)
+{
+	for (;;) {
+		struct kl_waiting *first = NULL;
+		for (int i = 0; i < KL_WAITING; i++) {
+			struct kl_waiting *w = &k->waiting[i];
+			if (w->kind == KL_WAIT_NONE || (until != KERNEL_LOG_NO_TIME && w->time > until))
+				continue;
+			if (first == NULL || w->line < first->line)
+				first = w;
+		}
+		if (first == NULL)
+			return;
+		kl_settle(k, first);
+	}
+}
+
+static const char *const limit_names[KL_LIMITS] = {
+	[KL_LIMIT_MBUF] = "mbuf", [KL_LIMIT_CLUSTER] = "cluster", [KL_LIMIT_JUMBO_PAGE] = "jumbo_page",
+	[KL_LIMIT_JUMBO_9K] = "jumbo_9k", [KL_LIMIT_JUMBO_16K] = "jumbo_16k", [KL_LIMIT_PF_STATES] = "pf_states",
+	[KL_LIMIT_PF_SOURCE_NODES] = "pf_source_nodes", [KL_LIMIT_PF_FRAGMENTS] = "pf_fragments",
+	[KL_LIMIT_CONNTRACK] = "conntrack", [KL_LIMIT_TCP_MEMORY] = "tcp_memory", [KL_LIMIT_ORPHANS] = "orphans",
+	[KL_LIMIT_TIME_WAIT] = "time_wait", [KL_LIMIT_FILES] = "files", [KL_LIMIT_PROCESSES] = "processes",
+	[KL_LIMIT_SOCKETS] = "sockets",
+};
+
+const char *
+kl_limit_name(enum kl_limit which)
+{
+	return limit_names[which];
+}
+
+void
+kl_limit(struct kernel_log *k, enum kl_limit which)
+{
+	k->limits[which] += k->times;
+}
+
+void
+kl_response(struct kernel_log *k, struct text kind)
+{
+	for (uint32_t i = 0; i < k->n_kinds; i++) {
+		if (same_name(k->kinds[i].name, KL_TEXT, kind)) {
+			k->kinds[i].total += k->times;
+			return;
+		}
+	}
+	struct kl_kind *row = &k->kinds[k->n_kinds];
+	if (k->n_kinds == KL_KINDS)
+		kind = TEXT("other");
+	else
+		k->n_kinds++;
+	kl_copy(row->name, sizeof(row->name), kind);
+	row->total += k->times;
+}
+
+void
+kl_storm(struct kernel_log *k, struct text irq, struct text name)
+{
+	for (uint32_t i = 0; i < k->n_storms; i++) {
+		struct kl_storm *s = &k->storms[i];
+		if (same_name(s->irq, sizeof(s->irq), irq) && same_name(s->device, KL_TEXT, name)) {
+			s->total += k->times;
+			return;
+		}
+	}
+	struct kl_storm *s = &k->storms[k->n_storms];
+	if (k->n_storms == KL_STORMS) {
+		irq = TEXT("");
+		name = TEXT("other");
+	} else {
+		k->n_storms++;
+	}
+	kl_copy(s->irq, sizeof(s->irq), irq);
+	kl_copy(s->device, sizeof(s->device), name);
+	s->total += k->times;
+}

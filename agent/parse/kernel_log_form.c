@@ -1,0 +1,511 @@
+/*
+ * The forms in which a kernel's line is kept: what the kernel said, when, and whether the kernel said it at all.
+ *
+ *	ata1.00: ...						bare
+ *	[   12.345678] ...  [Tue Mar  3 02:11:40 2026] ...	dmesg, dmesg -T; [Mar 3 02:11] and [  +0.000012]: dmesg -H
+ *	kern  :err   : [   12.345678] ...			dmesg -x
+ *	<3>[   12.345678] ...					dmesg -r; BSD's message buffer has <2> too
+ *	2026-03-03T02:11:40,123456+01:00 ...			dmesg --time-format=iso
+ *	Mar  3 02:11:40 host kernel: [   12.345678] ...		syslog, journalctl
+ *	Mar  3 02:11:40 <kern.crit> host kernel: ...		syslog of FreeBSD, verbose; tags /kernel: /bsd: kernel[0]:
+ *	<2>1 2026-03-03T02:11:40.123456Z host kernel - - - ...	RFC 5424
+ *	2026-03-03T02:11:40+0100 host kernel: ...		journalctl -o short-iso, rsyslog
+ *	Tue 2026-03-03 02:11:40 CET host kernel: ...		journalctl -o short-full
+ *	[   12.345678] host kernel: ...  1772500300.123 host kernel: ...	journalctl -o short-monotonic, short-unix
+ *	6,1234,12345678,-;...					/dev/kmsg
+ */
+#include "kernel_log_state.h"
+
+#include <string.h>
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Exactly n digits. */
+static bool
+digits(struct text *t, unsigned n, int64_t *value)
+{
+	int64_t v = 0;
+
+	if (t->n < n)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		if (!is_digit(t->p[i]))
+			return false;
+		v = v * 10 + (t->p[i] - '0');
+	}
+	*value = v;
+	t->p += n;
+	t->n -= n;
+	return true;
+}
+
+static bool
+skip_char(struct text *t, char c)
+{
+	if (t->n == 0 || *t->p != c)
+		return false;
+	t->p++;
+	t->n--;
+	return true;
+}
+
+/* Days from 1 March of year 0, proleptic Gregorian; only differences matter. */
+static int64_t
+days_of(int64_t year, int64_t month, int64_t day)
+{
+	if (month < 3) {
+		year--;
+		month += 12;
+	}
+	return year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 - 457) / 5 + day;
+}
+
+static int
+month_of(struct text t)
+{
+	static const char names[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+
+	if (t.n < 3)
+		return 0;
+	for (int i = 0; i < 12; i++) {
+		if (memcmp(t.p, names + 3 * i, 3) == 0)
+			return i + 1;
+	}
+	return 0;
+}
+
+static bool
+skip_weekday(struct text *t)
+{
+	static const char names[] = "MonTueWedThuFriSatSun";
+
+	if (t->n < 4 || t->p[3] != ' ')
+		return false;
+	for (int i = 0; i < 7; i++) {
+		if (memcmp(t->p, names + 3 * i, 3) == 0) {
+			t->p += 4;
+			t->n -= 4;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* hh:mm:ss, a fraction allowed. */
+static bool
+clock_time(struct text *t, int64_t *seconds)
+{
+	struct text at = *t;
+	int64_t h, m, s, fraction;
+
+	if (!digits(&at, 2, &h) || !skip_char(&at, ':') || !digits(&at, 2, &m) || !skip_char(&at, ':') ||
+	    !digits(&at, 2, &s))
+		return false;
+	if (at.n > 1 && (*at.p == '.' || *at.p == ',') && is_digit(at.p[1])) {
+		skip_char(&at, *at.p);
+		while (digits(&at, 1, &fraction))
+			;
+	}
+	*seconds = h * 3600 + m * 60 + s;
+	*t = at;
+	return true;
+}
+
+/* "Mar  3 02:11:40", "Mar  3 02:11", with or without a year before or behind the time. */
+static bool
+month_stamp(struct text *t, struct kl_stripped *out)
+{
+	struct text at = *t;
+	int month = month_of(at);
+	int64_t day, seconds = 0, year = 0, minute;
+
+	if (month == 0)
+		return false;
+	at.p += 3;
+	at.n -= 3;
+	text_skip_blanks(&at);
+	if (!digits(&at, 2, &day) && !digits(&at, 1, &day))
+		return false;
+	if (!skip_char(&at, ' '))
+		return false;
+	struct text before = at;
+	if (digits(&at, 4, &year) && !skip_char(&at, ' ')) {
+		year = 0;
+		at = before;
+	}
+	if (!clock_time(&at, &seconds)) {
+		if (!digits(&at, 2, &seconds) || !skip_char(&at, ':') || !digits(&at, 2, &minute))
+			return false;
+		seconds = seconds * 3600 + minute * 60;
+	}
+	before = at;
+	if (year == 0 && !(skip_char(&at, ' ') && digits(&at, 4, &year) && (at.n == 0 || *at.p == ' ' || *at.p == ']'))) {
+		year = 0;
+		at = before;
+	}
+	out->is_yearless = year == 0;
+	out->time = days_of(year != 0 ? year : 4, month, day) * 86400 + seconds;
+	out->has_stamp = true;
+	*t = at;
+	return true;
+}
+
+/* "2026-03-03T02:11:40.123456+01:00"; a blank for the T allowed. */
+static bool
+iso_stamp(struct text *t, struct kl_stripped *out, bool *has_comma)
+{
+	struct text at = *t;
+	int64_t year, month, day, seconds, h = 0, m = 0;
+
+	if (at.n < 19 || at.p[4] != '-' || at.p[7] != '-')
+		return false;
+	if (!digits(&at, 4, &year) || !skip_char(&at, '-') || !digits(&at, 2, &month) || !skip_char(&at, '-') ||
+	    !digits(&at, 2, &day) || (!skip_char(&at, 'T') && !skip_char(&at, ' ')))
+		return false;
+	struct text before = at;
+	if (!clock_time(&at, &seconds))
+		return false;
+	*has_comma = before.n > 8 && before.p[8] == ',';
+	if (at.n > 0 && (*at.p == '+' || *at.p == '-')) {
+		bool east = *at.p == '+';
+		skip_char(&at, *at.p);
+		if (!digits(&at, 2, &h))
+			return false;
+		skip_char(&at, ':');
+		if (!digits(&at, 2, &m))
+			return false;
+		seconds -= (east ? 1 : -1) * (h * 3600 + m * 60);
+	} else {
+		skip_char(&at, 'Z');
+	}
+	out->time = days_of(year, month, day) * 86400 + seconds;
+	out->has_stamp = true;
+	*t = at;
+	return true;
+}
+
+/* "[   12.345678]" and its relatives, a blank behind it skipped. */
+static bool
+bracket_stamp(struct text *t, struct kl_stripped *out)
+{
+	struct text at = *t, in;
+	int64_t time = KERNEL_LOG_NO_TIME;
+	uint64_t seconds;
+
+	if (at.n < 3 || *at.p != '[')
+		return false;
+	/* Seconds with a fraction, the common case. */
+	size_t i = 1;
+	while (i < at.n && at.p[i] == ' ')
+		i++;
+	if (i < at.n && (is_digit(at.p[i]) || at.p[i] == '+')) {
+		bool is_step = at.p[i] == '+'; /* since the line before: tells no time */
+		at.p += i + is_step;
+		at.n -= i + is_step;
+		if (text_u64(&at, &seconds) != 0 || !skip_char(&at, '.'))
+			return false;
+		if (!text_until(&at, ']', &in) || in.n > 40)
+			return false;
+		if (!is_step && seconds <= INT64_MAX / 4)
+			time = (int64_t)seconds;
+	} else {
+		struct kl_stripped stamp = { .time = KERNEL_LOG_NO_TIME };
+		skip_char(&at, '[');
+		if (!text_until(&at, ']', &in) || in.n > 40)
+			return false;
+		skip_weekday(&in);
+		if (!month_stamp(&in, &stamp))
+			return false;
+		time = stamp.time;
+		out->is_yearless = stamp.is_yearless;
+	}
+	/* The printing task or CPU: "[  T123]", "[   C1]". */
+	struct text caller = at;
+	skip_char(&caller, ' ');
+	if (caller.n > 4 && *caller.p == '[') {
+		skip_char(&caller, '[');
+		text_skip_blanks(&caller);
+		if (caller.n > 2 && (*caller.p == 'T' || *caller.p == 'C') && is_digit(caller.p[1]) &&
+		    text_until(&caller, ']', &in))
+			at = caller;
+	}
+	skip_char(&at, ' ');
+	out->time = time;
+	out->has_stamp = true;
+	*t = at;
+	return true;
+}
+
+/* The words by which the kernels sign in syslog. */
+static bool
+is_kernel_tag(struct text word)
+{
+	text_skip(&word, "/");
+	if (text_skip(&word, "kernel") || text_skip(&word, "bsd") || text_skip(&word, "netbsd"))
+		return text_eq(word, ":") || (word.n > 1 && (*word.p == '[' || *word.p == '.') && text_ends(word, ":"));
+	return false;
+}
+
+static bool
+read_repeat(struct text t, struct kl_stripped *out)
+{
+	struct text at = t;
+	uint64_t n;
+
+	if (text_skip(&at, "last message repeated ")) {
+		if (text_u64(&at, &n) != 0 || !text_starts(at, " time"))
+			return false;
+		out->text = TEXT("");
+	} else if (text_skip(&at, "message repeated ")) {
+		if (text_u64(&at, &n) != 0 || !text_skip(&at, " times: ["))
+			return false;
+		if (text_ends(at, "]"))
+			at.n--;
+		text_skip(&at, " ");
+		struct kl_stripped inner = { .time = KERNEL_LOG_NO_TIME };
+		bracket_stamp(&at, &inner);
+		out->text = at;
+	} else {
+		return false;
+	}
+	if (n > 1000000000)
+		return false;
+	out->repeats = n;
+	out->form = KL_FORM_REPEAT;
+	return true;
+}
+
+/* "<3>" or FreeBSD's "<kern.crit>". False in *is_kernel when the facility is another. */
+static bool
+priority(struct text *t, bool *is_kernel)
+{
+	struct text at = *t, in;
+	uint64_t value;
+
+	if (!skip_char(&at, '<') || !text_until(&at, '>', &in) || in.n == 0 || in.n > 20)
+		return false;
+	if (is_digit(*in.p)) {
+		if (text_u64(&in, &value) != 0)
+			return false;
+		if (in.n > 0) /* "<0.2>": facility and level */
+			*is_kernel = value == 0;
+		else
+			*is_kernel = value >> 3 == 0;
+	} else {
+		if (text_find(in, ".") < 0)
+			return false;
+		*is_kernel = text_starts(in, "kern");
+	}
+	*t = at;
+	return true;
+}
+
+/* What follows a syslog stamp: host and tag. */
+static void
+after_stamp(struct text t, bool host_is_optional, struct kl_stripped *out)
+{
+	struct text word, rest, inner;
+	bool is_kernel;
+
+	out->form = KL_FORM_OTHER;
+	text_skip_blanks(&t);
+	if (priority(&t, &is_kernel))
+		text_skip_blanks(&t);
+	inner = t;
+	if (read_repeat(t, out))
+		return;
+	if (!text_word(&t, &word))
+		return;
+	if (!is_kernel_tag(word)) {
+		rest = t;
+		skip_char(&rest, ' ');
+		if (read_repeat(rest, out))
+			return;
+		if (!text_word(&t, &word))
+			word = TEXT("");
+		if (!is_kernel_tag(word)) {
+			rest = t;
+			skip_char(&rest, ' ');
+			if (text_starts(word, "syslogd") && read_repeat(rest, out))
+				return;
+			if (host_is_optional) {
+				out->form = KL_FORM_KERNEL;
+				out->text = inner;
+			}
+			return;
+		}
+	}
+	skip_char(&t, ' ');
+	out->form = KL_FORM_KERNEL;
+	if (read_repeat(t, out))
+		return;
+	struct kl_stripped stamp = { .time = KERNEL_LOG_NO_TIME };
+	struct text before = t;
+	if (priority(&t, &is_kernel) && !is_kernel)
+		t = before;
+	bracket_stamp(&t, &stamp);
+	out->text = t;
+}
+
+/* RFC 5424 behind its version: STAMP HOST APP PROCID MSGID SD MSG. */
+static void
+rfc5424(struct text t, bool is_kernel, struct kl_stripped *out)
+{
+	struct text word, app = TEXT("");
+	bool comma;
+
+	out->form = KL_FORM_OTHER;
+	if (!iso_stamp(&t, out, &comma) && !text_skip(&t, "-"))
+		return;
+	for (int i = 0; i < 4; i++) {
+		if (!text_word(&t, &word))
+			return;
+		if (i == 1)
+			app = word;
+	}
+	skip_char(&t, ' ');
+	if (skip_char(&t, '-'))
+		;
+	else if (t.n > 0 && *t.p == '[') {
+		if (!text_until(&t, ']', &word))
+			return;
+	}
+	skip_char(&t, ' ');
+	text_skip(&t, "\xef\xbb\xbf");
+	if (!is_kernel || (!text_eq(app, "kernel") && !text_eq(app, "-") && !text_eq(app, "bsd") && !text_eq(app, "/bsd"))) {
+		if (text_eq(app, "syslogd"))
+			read_repeat(t, out);
+		return;
+	}
+	out->form = KL_FORM_KERNEL;
+	if (read_repeat(t, out))
+		return;
+	struct kl_stripped stamp = { .time = KERNEL_LOG_NO_TIME };
+	bracket_stamp(&t, &stamp);
+	out->text = t;
+}
+
+/* "PRIO,SEQ,USEC,FLAGS[,...];TEXT" */
+static bool
+kmsg(struct text t, struct kl_stripped *out)
+{
+	uint64_t prio, sequence, usec;
+	struct text flags;
+
+	if (text_u64(&t, &prio) != 0 || !skip_char(&t, ',') || text_u64(&t, &sequence) != 0 || !skip_char(&t, ',') ||
+	    text_u64(&t, &usec) != 0 || !skip_char(&t, ',') || !text_until(&t, ';', &flags) || flags.n > 80)
+		return false;
+	out->form = KL_FORM_KMSG;
+	out->sequence = sequence;
+	out->time = (int64_t)(usec / 1000000);
+	out->has_stamp = true;
+	out->text = t;
+	if (prio >> 3 != 0)
+		out->text = TEXT("");
+	return true;
+}
+
+/* dmesg -x: "kern  :err   : [   12.345678] ..." */
+static bool
+decoded(struct text *t, bool *is_kernel)
+{
+	struct text at = *t, facility, level;
+
+	if (at.n < 16 || at.p[6] != ':' || !text_until(&at, ':', &facility) || !text_until(&at, ':', &level) ||
+	    level.n > 7 || !skip_char(&at, ' '))
+		return false;
+	*is_kernel = text_eq(text_trim(facility), "kern");
+	*t = at;
+	return true;
+}
+
+void
+kl_strip(struct text line, struct kl_stripped *out)
+{
+	struct text t = line, host;
+	bool is_kernel = true, has_prio, comma, has_weekday;
+
+	*out = (struct kl_stripped){ .form = KL_FORM_BARE, .text = line, .time = KERNEL_LOG_NO_TIME };
+	if (t.n < 6)
+		return;
+	char c = *t.p;
+	if (c == '\t' || c == ' ' || c == '(')
+		return;
+	if (is_digit(c)) {
+		if (kmsg(t, out))
+			return;
+		if (iso_stamp(&t, out, &comma)) {
+			if (!skip_char(&t, ' ')) {
+				out->time = KERNEL_LOG_NO_TIME;
+				out->has_stamp = false;
+				return;
+			}
+			after_stamp(t, comma, out);
+			return;
+		}
+		/* short-unix */
+		struct text whole;
+		if (text_until(&t, '.', &whole) && whole.n >= 9 && whole.n <= 11) {
+			uint64_t seconds, fraction;
+			if (text_u64(&whole, &seconds) == 0 && whole.n == 0 && text_u64(&t, &fraction) == 0 && skip_char(&t, ' ')) {
+				out->time = (int64_t)seconds;
+				out->has_stamp = true;
+				after_stamp(t, false, out);
+			}
+		}
+		return;
+	}
+	has_prio = priority(&t, &is_kernel);
+	if (has_prio && text_skip(&t, "1 ")) {
+		rfc5424(t, is_kernel, out);
+		return;
+	}
+	if (!has_prio && decoded(&t, &is_kernel))
+		has_prio = true;
+	if (bracket_stamp(&t, out)) {
+		out->form = is_kernel ? KL_FORM_KERNEL : KL_FORM_OTHER;
+		out->text = t;
+		if (text_word(&t, &host) && skip_char(&t, ' ') && text_skip(&t, "kernel: ")) /* short-monotonic */
+			out->text = t;
+		return;
+	}
+	has_weekday = skip_weekday(&t);
+	if (has_weekday && iso_stamp(&t, out, &comma)) {
+		struct text zone;
+		if (text_word(&t, &zone))
+			after_stamp(t, false, out);
+		else
+			out->form = KL_FORM_OTHER;
+		return;
+	}
+	if (month_stamp(&t, out)) {
+		if (skip_char(&t, ' ') && is_kernel)
+			after_stamp(t, false, out);
+		else
+			out->form = KL_FORM_OTHER;
+		return;
+	}
+	if (read_repeat(line, out))
+		return;
+	t = line;
+	if ((c == 'k' || c == '/') && text_word(&t, &host) && is_kernel_tag(host)) {
+		skip_char(&t, ' ');
+		bracket_stamp(&t, out);
+		out->form = KL_FORM_KERNEL;
+		out->text = t;
+		return;
+	}
+	t = line;
+	if (priority(&t, &is_kernel) || decoded(&t, &is_kernel)) {
+		out->form = is_kernel ? KL_FORM_KERNEL : KL_FORM_OTHER;
+		out->has_stamp = true;
+		out->text = t;
+		return;
+	}
+	if (text_starts(line, "-- "))
+		out->form = KL_FORM_OTHER;
+}
