@@ -26,7 +26,6 @@
 static const char *const unsupported[] = {
 	"bind-json",
 	"bind-stats",
-	"kernel-log",
 	"pfctl-info",
 	"pfctl-memory",
 	"pfctl-timeouts",
