@@ -32,7 +32,6 @@ static const char *const unsupported[] = {
 	"resolved-statistics",
 	"rndc-status",
 	"unbound-stats",
-	"vmstat-i",
 	"zpool-status",
 	NULL,
 };

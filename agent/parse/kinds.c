@@ -9,6 +9,7 @@
 #include "kernel_log.h"
 #include "netstat.h"
 #include "proc.h"
+#include "vmstat.h"
 
 const struct parse_kind parse_kinds[] = {
 	{ "dmesg", "kernel log: dmesg", kernel_log_parse, NULL },
@@ -24,6 +25,8 @@ const struct parse_kind parse_kinds[] = {
 	{ "proc-stat", "Linux /proc/stat", proc_stat_parse, proc_stat_recognise },
 	{ "sockstat", "Linux /proc/net/sockstat and sockstat6", proc_sockstat_parse, proc_sockstat_recognise },
 	{ "softnet-stat", "Linux /proc/net/softnet_stat", proc_softnet_stat_parse, proc_softnet_stat_recognise },
+	{ "vmstat-i", "BSD interrupts: vmstat -i", vmstat_i_parse, vmstat_i_recognise },
+	{ "vmstat-i-json", "BSD interrupts: vmstat --libxo json -i", vmstat_i_json_parse, vmstat_i_json_recognise },
 	{ 0 },
 };
 
