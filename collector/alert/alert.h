@@ -2,6 +2,20 @@
  * From rule events to incidents. Per host, cause and object there is one incident: the worst level speaks, the other rules
  * are lines in it. Every change that matters is handed to the store as one transaction together with its notifications.
  * Knows rules; knows no HTTP and no SQL. Not thread-safe: the pipeline's lock guards it.
+ *
+ * What is told, and when:
+ *   trigger      an incident of level warning or worse opened, or came back after its end was told
+ *   escalate     its level rose above the one told last; the acknowledgement is taken back
+ *   update       its level fell, its sampler went blind or sees again, its object is gone or back: routes with updates only
+ *   acknowledge  somebody took it over: routes with updates only
+ *   repeat       every repeat_ns of the route while it is open and not acknowledged
+ *   resolve      over, fallen to advice, closed by a person, or given up (see its status)
+ *   was          once per host and outage: what was critical while the host could not be heard
+ * A route is told of what reaches its min_level, and of the end of what it was told. Advice is shown, never told. An
+ * incident that comes back within 5 minutes is the same one. A level counts as fallen after 5 minutes below: rising again
+ * then escalates anew, before it is an update. More than 6 openings, rises and ends in an hour are flapping: then it is told
+ * how things stand every 30 minutes at most, until there are fewer than 3 in an hour. While a rule named host-silent holds
+ * on a host, nothing else of that host is told; what still holds afterwards is told then.
  */
 #ifndef HIWAT_COLLECTOR_ALERT_H
 #define HIWAT_COLLECTOR_ALERT_H
@@ -10,42 +24,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "incident.h"
 #include "rule.h"
 
 struct alerts;
 struct store;
 
-#define INCIDENT_KEY_LEN 32 /* hexadecimal digits, without the NUL */
-#define INCIDENT_LINES_MAX 16
+/* The rule that silences all others of its host, and after 30 days gives the host up. */
+#define ALERT_HOST_SILENT "host-silent"
 
-enum incident_status { INCIDENT_OPEN, INCIDENT_RESOLVED, INCIDENT_WAS, INCIDENT_GAVE_UP };
-
-/* One rule inside an incident. Strings are owned by the incident. */
-struct incident_line {
-	char *rule_id;
-	enum rule_status status;
-	enum rule_level level;
-	double value, threshold, limit, seconds_to_limit;
-	uint64_t since_ns; /* Unix time */
-	char *summary, *description, *remedy, *doc;
-};
-
-struct incident {
-	char key[INCIDENT_KEY_LEN + 1]; /* hash of host uuid, cause and object: the same on every collector, for ever */
-	uint8_t host_uuid[16];
-	char *host_name;
-	char *cause;
-	char *object; /* label="value",... of the object; "" for the whole host */
-	char *labels_json; /* host labels and object labels, for routes and receivers */
-	enum incident_status status;
-	enum rule_level level, worst_level;
-	uint64_t opened_ns, changed_ns, resolved_ns; /* Unix time; resolved 0 while open */
-	uint64_t blind_since_ns;                     /* since when its sampler gives no value, 0: it sees */
-	bool object_gone, acknowledged, flapping;
-	char *acknowledged_by;
-	unsigned generation; /* grows with each change that was notified: receivers can tell old from new */
-	size_t n_lines;
-	struct incident_line lines[INCIDENT_LINES_MAX];
+/* What a route wants to be told. name is borrowed for as long as the incidents live. */
+struct alert_route {
+	const char *name;
+	enum rule_level min_level;   /* RULE_LEVEL_WARNING or RULE_LEVEL_CRITICAL */
+	bool updates;                /* tell "update" and "acknowledge" too */
+	uint64_t repeat_ns;          /* 0: never repeat */
+	uint64_t expire_ns;          /* how long a notification is worth delivering */
 };
 
 /* Who the event is about. Borrowed for the call. */
@@ -55,26 +49,52 @@ struct alert_host {
 	uint64_t stream, sequence; /* of the batch that the event comes from; 0, 0 for what the collector itself found */
 	uint64_t wall_ns;          /* of the event, by the collector's clock */
 	uint64_t boot_wall_ns;     /* wall time at which the host's boot-time clock was 0, by the collector's clock */
-	bool late;                 /* from backlog: an incident opened here is told once, as "was, from ... to ..." */
+	bool late;                 /* from backlog: what was critical there is told once, as "was, from ... to ..." */
 };
 
-/* store: borrowed; open incidents are read from it. NULL when memory is out or the store cannot be read. */
-struct alerts *alerts_new(struct store *store);
+/*
+ * store and routes: borrowed. Incidents that are open or ended within the last day are read from the store; *unreadable
+ * counts those that could not be understood. NULL when memory is out or the store cannot be read.
+ */
+struct alerts *alerts_new(struct store *store, const struct alert_route *routes, size_t n_routes, uint64_t wall_ns,
+    size_t *unreadable);
 void alerts_free(struct alerts *a);
+/* Other routes, after a reload. */
+void alerts_set_routes(struct alerts *a, const struct alert_route *routes, size_t n_routes);
 
 /*
- * Takes one event. Events of a batch that the store already holds (same stream, sequence not above the one committed) are
- * ignored, so that a collector that is sent batches again after a crash neither pages nor resolves twice.
+ * Takes one event of a batch. Events of a batch that the store already holds (same stream, sequence not above the one
+ * committed) are ignored, so that a collector that is sent batches again after a crash neither pages nor resolves twice.
+ * HIWAT_E_NOMEM: the event is lost; the next one of that rule, which comes while it fires, makes up for it.
  */
 int alerts_event(struct alerts *a, const struct alert_host *host, const struct rule_event *event);
-/* Timers: resolve hold, flapping, given-up hosts, repeats. Call about once a second. */
-void alerts_tick(struct alerts *a, uint64_t wall_ns);
+/*
+ * After the last event of a batch: hands all that the batch did to the store, as one change. Call it before store_flush();
+ * it does nothing when nothing changed. An event of another batch and alerts_tick() commit too. HIWAT_E_FULL, HIWAT_E_NOMEM:
+ * the store did not take it; it is kept and tried at the next commit and tick, and the batch must not be called durable.
+ */
+int alerts_commit(struct alerts *a);
+/* Timers: flapping, repeats, outages that are over, given-up hosts. Call about once a second. Errors as above. */
+int alerts_tick(struct alerts *a, uint64_t wall_ns);
+
+/*
+ * After a restart or a reload, once the host's samplers have all been evaluated again: lines whose rule is neither pending,
+ * firing nor unknown on that object are cleared; so are those of rules that are gone. Rules with a builtin are left alone.
+ */
+int alerts_reconcile(struct alerts *a, const struct alert_host *host, const struct rule_set *set,
+    const struct rule_state *state);
+/* The host is gone for good: its incidents end as "gave up". alerts_tick() does so after 30 days of host-silent. */
+int alerts_give_up(struct alerts *a, const uint8_t uuid[16], uint64_t wall_ns);
 
 /* A person takes it over: repeats stop. HIWAT_E_NODATA when no such incident is open. */
 int alerts_acknowledge(struct alerts *a, const char *key, const char *by, uint64_t wall_ns);
+/* A person closes what nobody can see any more. HIWAT_E_REJECTED unless object_gone or blind; HIWAT_E_NODATA as above. */
+int alerts_close(struct alerts *a, const char *key, const char *by, uint64_t wall_ns);
 
-/* All incidents that are open or were resolved within the last day; newest first. */
-void alerts_each(const struct alerts *a, void (*fn)(void *arg, const struct incident *i), void *arg);
+/* All incidents that are open or ended within the last day; newest change first. HIWAT_E_NOMEM. */
+int alerts_each(const struct alerts *a, void (*fn)(void *arg, const struct incident *i), void *arg);
 const struct incident *alerts_find(const struct alerts *a, const char *key);
+/* Open incidents by level; for metrics. */
+void alerts_count(const struct alerts *a, size_t open[RULE_LEVEL_CRITICAL + 1]);
 
 #endif

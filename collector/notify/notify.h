@@ -1,11 +1,17 @@
 /*
  * From the outbox to people. A sink is one file and one row in table.c; each route has its own thread, so that a sink that
  * hangs delays no other. Sinks know no rules and no SQL: they get an incident as JSON.
+ *
+ * A notification is tried until it is accepted, refused for good or expired, after pauses that double from retry_min_ms to
+ * retry_max_ms, with jitter, or as long as the receiver asked for. While a route fails it tries one notification per pause,
+ * each in its turn. Notifications of one incident go in order. A receiver may get one twice (its answer was lost), always
+ * under the same key and generation.
  */
 #ifndef HIWAT_COLLECTOR_NOTIFY_H
 #define HIWAT_COLLECTOR_NOTIFY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct buf;
@@ -18,12 +24,24 @@ struct route {
 	const char *url;
 	const char *secret_file; /* key for signatures or tokens */
 	const char *ca_file;
-	const char *min_level; /* "warning" (default), "critical", "advice" */
+	const char *const *command; /* program by absolute path and its arguments */
+	size_t n_command;
+	const char *min_level; /* "warning" (default) or "critical"; advice never goes out */
+	bool updates;          /* tell "update" and "acknowledge" too */
 	uint64_t timeout_ms, expire_ms, repeat_ms;
+	uint64_t retry_min_ms, retry_max_ms; /* 0: a second, five minutes */
 };
 
 /* What became of one delivery. */
 enum delivery { DELIVERY_DONE, DELIVERY_RETRY, DELIVERY_REFUSED };
+
+/* What is to be delivered. Key and generation name it: the same pair is the same notification, sent again. Borrowed. */
+struct notice {
+	const char *incident_key;
+	unsigned generation;
+	const char *event; /* "trigger", "escalate", "update", "acknowledge", "repeat", "resolve", "was" */
+	const char *json;  /* the incident, as incident_json.h describes it */
+};
 
 struct sink {
 	const char *name;
@@ -31,11 +49,11 @@ struct sink {
 	/* Prepares what is kept between deliveries. HIWAT_E_CONFIG with a sentence in why when the route cannot work. */
 	int (*open)(const struct route *route, void **state, struct buf *why);
 	/*
-	 * One try, within route->timeout_ms. event and incident_json are those of the outbox row. RETRY and REFUSED say why;
-	 * *retry_after_ms is what the receiver asked for, 0 for none.
+	 * One try, within route->timeout_ms. RETRY and REFUSED say why, without secrets; *retry_after_ms is what the receiver
+	 * asked for, 0 for none.
 	 */
-	enum delivery (*send)(void *state, const struct route *route, const char *event, const char *incident_json,
-	    struct buf *why, uint64_t *retry_after_ms);
+	enum delivery (*send)(void *state, const struct route *route, const struct notice *notice, struct buf *why,
+	    uint64_t *retry_after_ms);
 	void (*close)(void *state);
 };
 
@@ -45,16 +63,19 @@ const struct sink *sink_find(const char *name);
 struct notifier;
 
 struct route_stats {
-	uint64_t delivered, failed, expired;
-	uint64_t last_success_ns; /* Unix time */
+	uint64_t delivered, failed, expired; /* notifications, tries, notifications (expired or refused) */
+	uint64_t last_success_ns;            /* Unix time */
 	bool failing;
 };
 
-/* Starts one thread per route. All borrowed. HIWAT_E_CONFIG and a sentence in why for a route that cannot work. */
+/*
+ * Starts one thread per route; all borrowed. The store wakes them after each commit that added notifications.
+ * HIWAT_E_CONFIG and a sentence in why for a route that cannot work.
+ */
 int notifier_start(const struct route *routes, unsigned n_routes, struct store *store, struct notifier **n, struct buf *why);
-/* Tells the routes that the outbox grew. */
+/* Tells the routes that the outbox grew; harmless when it did not. */
 void notifier_wake(struct notifier *n);
-void notifier_stats(const struct notifier *n, unsigned route, struct route_stats *out);
+void notifier_stats(struct notifier *n, unsigned route, struct route_stats *out);
 /* Ends the deliveries under way at their deadline and joins the threads. What waits stays in the outbox. */
 void notifier_stop(struct notifier *n);
 
