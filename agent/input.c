@@ -201,5 +201,6 @@ input_walk_tar(struct text archive, input_fn *fn, void *arg)
 		archive.p += step;
 		archive.n -= step;
 	}
-	return HIWAT_OK;
+	/* An archive may end without its blocks of zeros, but not inside a header. */
+	return archive.n > 0 && archive.n < TAR_BLOCK ? HIWAT_E_TRUNCATED : HIWAT_OK;
 }
