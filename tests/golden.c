@@ -26,9 +26,6 @@
 static const char *const unsupported[] = {
 	"bind-json",
 	"bind-stats",
-	"pfctl-info",
-	"pfctl-memory",
-	"pfctl-timeouts",
 	"resolved-statistics",
 	"rndc-status",
 	"unbound-stats",

@@ -8,8 +8,10 @@
 #include "err.h"
 #include "kernel_log.h"
 #include "netstat.h"
+#include "pfctl.h"
 #include "proc.h"
 #include "vmstat.h"
+#include "registry.h"
 
 const struct parse_kind parse_kinds[] = {
 	{ "dmesg", "kernel log: dmesg", kernel_log_parse, NULL },
@@ -19,10 +21,18 @@ const struct parse_kind parse_kinds[] = {
 	{ "netstat-m-json", "BSD network buffers: netstat --libxo json -m", netstat_m_json_parse, netstat_m_json_recognise },
 	{ "nf-conntrack-stat", "Linux /proc/net/stat/nf_conntrack", proc_nf_conntrack_stat_parse,
 	    proc_nf_conntrack_stat_recognise },
+	{ "pfctl-info", "pfctl -s info: states, searches, counters of the packet filter", pfctl_info_parse, pfctl_info_recognise },
+	{ "pfctl-memory", "pfctl -s memory: limits of the packet filter", pfctl_memory_parse, pfctl_memory_recognise },
+	{ "pfctl-rules", "pfctl -s rules: tables that rules overload into", pfctl_rules_parse, pfctl_rules_recognise },
+	{ "pfctl-tables", "pfctl -vvs Tables, pfctl -t NAME -T show: addresses in tables", pfctl_tables_parse,
+	    pfctl_tables_recognise },
+	{ "pfctl-timeouts", "pfctl -s timeouts: when states expire", pfctl_timeouts_parse, pfctl_timeouts_recognise },
 	{ "proc-interrupts", "Linux /proc/interrupts", proc_interrupts_parse, proc_interrupts_recognise },
 	{ "proc-net-netstat", "Linux /proc/net/netstat", proc_net_netstat_parse, proc_net_netstat_recognise },
 	{ "proc-softirqs", "Linux /proc/softirqs", proc_softirqs_parse, proc_softirqs_recognise },
 	{ "proc-stat", "Linux /proc/stat", proc_stat_parse, proc_stat_recognise },
+	{ "registry", "exported Windows registry: numbers of Tcpip\\Parameters and other keys", registry_parse,
+	    registry_recognise },
 	{ "sockstat", "Linux /proc/net/sockstat and sockstat6", proc_sockstat_parse, proc_sockstat_recognise },
 	{ "softnet-stat", "Linux /proc/net/softnet_stat", proc_softnet_stat_parse, proc_softnet_stat_recognise },
 	{ "vmstat-i", "BSD interrupts: vmstat -i", vmstat_i_parse, vmstat_i_recognise },

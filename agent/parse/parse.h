@@ -48,6 +48,7 @@ struct parse_reason {
  * HIWAT_E_NODATA  nothing of this kind in the text: empty, binary, or another kind's output
  * HIWAT_E_FORMAT  a known line is malformed in a way that makes the rest doubtful
  * HIWAT_E_DENIED  the text is the program's own "permission denied"
+ * HIWAT_E_MISSING  the text is the program's own word that the system has no such thing
  * HIWAT_E_IMPLAUSIBLE  the text contradicts itself
  * HIWAT_E_NOMEM   the arena is at its ceiling
  */
