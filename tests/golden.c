@@ -22,17 +22,6 @@
 
 #define TEXT_MAX (64u << 20)
 
-/* Kinds of the corpus that have no parser yet. Must end up empty. */
-static const char *const unsupported[] = {
-	"bind-json",
-	"bind-stats",
-	"resolved-statistics",
-	"rndc-status",
-	"unbound-stats",
-	"zpool-status",
-	NULL,
-};
-
 /* A series as text, taken apart; labels keep their escapes, since both sides are escaped alike. */
 struct series {
 	struct text name;
@@ -235,16 +224,6 @@ out:
 	return ok;
 }
 
-static bool
-is_unsupported(const char *kind)
-{
-	for (const char *const *u = unsupported; *u != NULL; u++) {
-		if (strcmp(*u, kind) == 0)
-			return true;
-	}
-	return false;
-}
-
 static int
 is_text(const struct dirent *d)
 {
@@ -255,7 +234,7 @@ int
 main(int argc, char **argv)
 {
 	struct dirent **files;
-	unsigned passed = 0, failed = 0, skipped = 0, n_unsupported = 0;
+	unsigned passed = 0, failed = 0;
 
 	if (argc != 2) {
 		fputs("usage: golden DIR\n", stderr);
@@ -266,22 +245,13 @@ main(int argc, char **argv)
 		perror(argv[1]);
 		return 2;
 	}
-	for (const char *const *u = unsupported; *u != NULL; u++) {
-		n_unsupported++;
-		if (parse_kind_find(*u) != NULL) {
-			printf("%s: has a parser, take it off the list of unsupported kinds\n", *u);
-			failed++;
-		}
-	}
 	for (int i = 0; i < n; i++) {
 		char *stem = files[i]->d_name, kind_name[64];
 		stem[strlen(stem) - 4] = '\0';
 		const char *end = strstr(stem, "--");
 		snprintf(kind_name, sizeof(kind_name), "%.*s", end != NULL ? (int)(end - stem) : 0, stem);
 		const struct parse_kind *kind = parse_kind_find(kind_name);
-		if (kind == NULL && is_unsupported(kind_name)) {
-			skipped++;
-		} else if (kind == NULL) {
+		if (kind == NULL) {
 			printf("%s: no kind '%s'\n", stem, kind_name);
 			failed++;
 		} else if (check_fixture(argv[1], stem, kind, os_of(text_of(stem))) &&
@@ -293,7 +263,6 @@ main(int argc, char **argv)
 		free(files[i]);
 	}
 	free(files);
-	printf("%u kinds not supported yet (%u files)\n", n_unsupported, skipped);
 	printf("%u passed, %u failed\n", passed, failed);
 	return failed > 0 || n == 0;
 }

@@ -5,18 +5,23 @@
 #include <string.h>
 
 #include "arena.h"
+#include "dns.h"
 #include "err.h"
 #include "kernel_log.h"
 #include "netstat.h"
 #include "pfctl.h"
 #include "proc.h"
-#include "vmstat.h"
 #include "registry.h"
+#include "vmstat.h"
+#include "zpool.h"
 
 const struct parse_kind parse_kinds[] = {
+	{ "bind-json", "BIND's statistics channel, JSON", bind_json_parse, bind_json_recognise },
+	{ "bind-stats", "BIND's named.stats, from rndc stats", bind_stats_parse, bind_stats_recognise },
 	{ "dmesg", "kernel log: dmesg", kernel_log_parse, NULL },
 	{ "journalctl-k", "kernel log: journalctl -k", kernel_log_parse, NULL },
 	{ "kernel-log", "kernel log in any form, as from syslog", kernel_log_parse, kernel_log_recognise },
+	{ "named-conf", "named-checkconf -p", named_conf_parse, named_conf_recognise },
 	{ "netstat-m", "BSD network buffers: netstat -m", netstat_m_parse, netstat_m_recognise },
 	{ "netstat-m-json", "BSD network buffers: netstat --libxo json -m", netstat_m_json_parse, netstat_m_json_recognise },
 	{ "nf-conntrack-stat", "Linux /proc/net/stat/nf_conntrack", proc_nf_conntrack_stat_parse,
@@ -33,10 +38,16 @@ const struct parse_kind parse_kinds[] = {
 	{ "proc-stat", "Linux /proc/stat", proc_stat_parse, proc_stat_recognise },
 	{ "registry", "exported Windows registry: numbers of Tcpip\\Parameters and other keys", registry_parse,
 	    registry_recognise },
+	{ "resolved-statistics", "resolvectl statistics, text or JSON", resolved_statistics_parse,
+	    resolved_statistics_recognise },
+	{ "rndc-status", "rndc status", rndc_status_parse, rndc_status_recognise },
 	{ "sockstat", "Linux /proc/net/sockstat and sockstat6", proc_sockstat_parse, proc_sockstat_recognise },
 	{ "softnet-stat", "Linux /proc/net/softnet_stat", proc_softnet_stat_parse, proc_softnet_stat_recognise },
+	{ "unbound-stats", "unbound-control stats_noreset", unbound_stats_parse, unbound_stats_recognise },
 	{ "vmstat-i", "BSD interrupts: vmstat -i", vmstat_i_parse, vmstat_i_recognise },
 	{ "vmstat-i-json", "BSD interrupts: vmstat --libxo json -i", vmstat_i_json_parse, vmstat_i_json_recognise },
+	{ "zpool-status", "zpool status", zpool_status_parse, zpool_status_recognise },
+	{ "zpool-status-json", "zpool status -j", zpool_status_json_parse, zpool_status_json_recognise },
 	{ 0 },
 };
 

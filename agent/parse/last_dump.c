@@ -12,6 +12,11 @@ tail_add(struct tail *tail, struct text line)
 
 	if (!text_word(&line, &word))
 		return;
+	/* Of "key=value" and "label:value" the value differs from dump to dump. */
+	for (size_t i = 0; i < word.n; i++) {
+		if (word.p[i] == '=' || word.p[i] == ':')
+			word.n = i;
+	}
 	tail->words[0] = tail->words[1];
 	tail->words[1] = word;
 }

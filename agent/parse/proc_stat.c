@@ -21,6 +21,7 @@ struct state {
 	Hiwat__Record *out;
 	Hiwat__Interrupt *interrupt;
 	double hz;
+	size_t n_columns; /* numbers of the first cpu row, as all rows have */
 	char *mode_labels[N_MODES]; /* shared by all rows */
 	uint64_t unknown;
 	bool has_data;
@@ -114,13 +115,15 @@ static int
 cpu_line(struct state *s, struct text core, struct text line, bool cut)
 {
 	uint64_t numbers[MAX_NUMBERS];
-	int n = read_numbers(line, cut, 0, numbers);
+	int n = read_numbers(line, cut, s->n_columns, numbers);
 
 	if (n <= 0 || (core.n > 0 ? has_core(s->interrupt, core) : s->interrupt->n_cpu > 0)) {
 		s->unknown += !cut;
 		return HIWAT_OK;
 	}
 	s->has_data = true;
+	if (s->n_columns == 0)
+		s->n_columns = (size_t)n;
 	size_t n_modes = (size_t)n < N_MODES ? (size_t)n : N_MODES;
 	return core.n > 0 ? add_core(s, core, numbers, n_modes) : add_all_cpus(s, numbers, n_modes);
 }
@@ -190,7 +193,8 @@ stat_line(struct state *s, struct text line, bool cut)
 		s->unknown += !cut;
 		return HIWAT_OK;
 	}
-	return cut && line.n == 0 ? HIWAT_OK : number_line(s, key, value);
+	/* Behind intr's total there are always more numbers. */
+	return cut && line.n == 0 && text_eq(key, "intr") ? HIWAT_OK : number_line(s, key, value);
 }
 
 int

@@ -2,6 +2,7 @@
 
 #include <check.h>
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,10 @@ write_line(void *arg, const struct sample *s)
 
 	series_write(out, catalogue_metrics[s->metric].name, s->labels, s->n_labels);
 	buf_putc(out, ' ');
-	buf_put_double(out, s->value);
+	if (s->is_integer)
+		buf_printf(out, "%" PRIu64, s->integer);
+	else
+		buf_put_double(out, s->value);
 	buf_putc(out, '\n');
 	return buf_ok(out);
 }
@@ -93,6 +97,19 @@ parsed_mismatch(const struct buf *lines, const char *expected)
 		}
 	}
 	return NULL;
+}
+
+void
+parsed_row_check(const struct parsed_row *row)
+{
+	struct buf out;
+
+	buf_init(&out, LINES_MAX);
+	int err = parsed_by(row->parse, text_of(row->text), &out);
+	ck_assert_msg(err == row->err, "%s: %s", row->name, err_text(err));
+	const char *mismatch = parsed_mismatch(&out, row->expected);
+	ck_assert_msg(mismatch == NULL, "%s: %s in\n%s", row->name, mismatch, buf_str(&out));
+	buf_fini(&out);
 }
 
 static void

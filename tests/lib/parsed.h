@@ -19,6 +19,18 @@ int parsed_by(parse_fn *parse, struct text text, struct buf *out);
  */
 const char *parsed_mismatch(const struct buf *lines, const char *expected);
 
+/* One text and what it must yield, in a table of cases. */
+struct parsed_row {
+	const char *name;
+	parse_fn *parse;
+	const char *text;
+	int err;
+	const char *expected; /* as for parsed_mismatch() */
+};
+
+/* Fails the test when the row does not hold. */
+void parsed_row_check(const struct parsed_row *row);
+
 /*
  * What must hold for any output: each text that breaks off anywhere gives a sound record or an error, and a line of an
  * unknown shape put between any two lines of the first 32 KiB changes no number but the count of unknown lines. Fails the

@@ -1,0 +1,130 @@
+#include "zpool_value.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "arena.h"
+#include "err.h"
+
+bool
+zpool_number(struct text t, double *number)
+{
+	static const char units[] = "BKMGTPE";
+	double d;
+
+	t = text_trim(t);
+	if (t.n == 0 || *t.p < '0' || *t.p > '9' || text_double(&t, &d) != HIWAT_OK)
+		return false;
+	if (t.n > 0) {
+		const char *unit = *t.p != '\0' ? strchr(units, *t.p) : NULL;
+		if (unit == NULL)
+			return false;
+		d = ldexp(d, 10 * (int)(unit - units));
+		t.p++;
+		t.n--;
+		if (*unit != 'B')
+			text_skip(&t, "B");
+	}
+	if (t.n > 0 || !(d >= 0 && d < 18446744073709551615.0))
+		return false;
+	*number = d;
+	return true;
+}
+
+/* Days from 1970-01-01 in the Gregorian calendar; month from 1. */
+static int64_t
+days_from_civil(int64_t year, int64_t month, int64_t day)
+{
+	/* Years from March on, so that the leap day is the last of its year. */
+	int64_t y = month > 2 ? year : year - 1, m = month > 2 ? month - 3 : month + 9;
+
+	return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
+}
+
+bool
+zpool_ctime(struct text t, int tz_seconds, double *seconds)
+{
+	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+	struct text year, clock, day, month, part;
+	uint64_t y, d, h, m, s;
+
+	if (!text_last_word(&t, &year) || !text_last_word(&t, &clock) || !text_last_word(&t, &day) || !text_last_word(&t, &month))
+		return false;
+	if (year.n != 4 || !text_is_u64(year, &y) || y < 1970 || !text_is_u64(day, &d) || d < 1 || d > 31 || month.n != 3)
+		return false;
+	int n = 0;
+	while (n < 12 && memcmp(months + 3 * (size_t)n, month.p, 3) != 0)
+		n++;
+	if (n == 12 || !text_until(&clock, ':', &part) || !text_is_u64(part, &h) || h > 23)
+		return false;
+	if (!text_until(&clock, ':', &part) || !text_is_u64(part, &m) || m > 59 || !text_is_u64(clock, &s) || s > 60)
+		return false;
+	int64_t days = days_from_civil((int64_t)y, n + 1, (int64_t)d);
+	*seconds = (double)(days * 86400 + (int64_t)(h * 3600 + m * 60 + s) - tz_seconds);
+	return true;
+}
+
+bool
+zpool_is_state(struct text word)
+{
+	static const char *const states[] = { "ONLINE", "DEGRADED", "FAULTED", "OFFLINE", "REMOVED", "UNAVAIL", "SUSPENDED",
+		"AVAIL", "INUSE", "SPLIT" };
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		if (text_eq(word, states[i]))
+			return true;
+	}
+	return false;
+}
+
+Hiwat__Zpool *
+zpool_add(struct arena *arena, Hiwat__Storage *storage, struct text name)
+{
+	Hiwat__Zpool *pool = RECORD_ADD(arena, storage, zpools, zpool);
+
+	if (pool == NULL || (pool->pool = record_label(arena, name)) == NULL)
+		return NULL;
+	return pool;
+}
+
+int
+zpool_set_state(struct arena *arena, Hiwat__Zpool *pool, struct text state)
+{
+	if (pool->n_states > 0)
+		return HIWAT_OK;
+	Hiwat__ZpoolOnline *online = RECORD_ADD(arena, pool, states, zpool_online);
+	if (online == NULL || (online->state = record_label(arena, state)) == NULL)
+		return HIWAT_E_NOMEM;
+	RECORD_SET(online, value, text_eq(state, "ONLINE"));
+	return HIWAT_OK;
+}
+
+int
+zpool_add_errors(struct arena *arena, Hiwat__Zpool *pool, struct text name, const uint64_t *counts, size_t n)
+{
+	static const char *const kinds[] = { "read", "write", "checksum" };
+	char *label = record_label(arena, name);
+	Hiwat__ZpoolVdev *vdev = NULL;
+
+	if (label == NULL)
+		return HIWAT_E_NOMEM;
+	for (size_t i = 0; i < pool->n_vdevs && vdev == NULL; i++) {
+		if (strcmp(pool->vdevs[i]->vdev, label) == 0)
+			vdev = pool->vdevs[i];
+	}
+	if (vdev == NULL) {
+		if ((vdev = RECORD_ADD(arena, pool, vdevs, zpool_vdev)) == NULL)
+			return HIWAT_E_NOMEM;
+		vdev->vdev = label;
+	}
+	for (size_t i = 0; i < n; i++) {
+		Hiwat__ZpoolVdevErrors *errors = i < vdev->n_errors ? vdev->errors[i] : NULL;
+		if (errors == NULL) {
+			errors = RECORD_ADD(arena, vdev, errors, zpool_vdev_errors);
+			if (errors == NULL || (errors->kind = record_label(arena, text_of(kinds[i]))) == NULL)
+				return HIWAT_E_NOMEM;
+		}
+		RECORD_SET(errors, total, errors->total + counts[i]);
+	}
+	return HIWAT_OK;
+}
