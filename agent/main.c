@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 static const struct command commands[] = {
+	{ "check-config", "tell what is wrong with the configuration", cmd_check_config_usage, cmd_check_config },
 	{ "once", "sample everything now and print its series", cmd_once_usage, cmd_once },
 	{ "parse", "read a saved output and print its series", cmd_parse_usage, cmd_parse },
 	{ 0 },

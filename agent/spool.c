@@ -70,6 +70,7 @@ spool_open(const struct spool_options *options, struct spool **out)
 	s->dir_fd = s->ledger_fd = s->write_fd = s->read_fd = -1;
 	s->max_bytes = options->max_bytes < SPOOL_BYTES_MIN ? SPOOL_BYTES_MIN : options->max_bytes;
 	s->min_free_bytes = options->min_free_bytes;
+	s->boot = options->boot;
 	s->segment_bytes = s->max_bytes / SEGMENTS;
 	if (s->segment_bytes < SEGMENT_BYTES_MIN)
 		s->segment_bytes = SEGMENT_BYTES_MIN;
@@ -245,6 +246,7 @@ spool_skip(struct spool *s, uint64_t sequence)
 	pthread_mutex_lock(&s->lock);
 	if (sequence >= s->next_sequence && sequence < UINT64_MAX - SPOOL_RESERVE) {
 		s->next_sequence = sequence + 1;
+		s->ledger.newest = sequence;
 		s->ledger.reserved = sequence + SPOOL_RESERVE;
 		spool_save_ledger(s);
 	}

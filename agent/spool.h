@@ -6,7 +6,8 @@
  * themselves at the next start. What a ledger update does not reach, the files still say.
  *
  * A sequence number is never used twice, since a collector would take the second batch for a duplicate: numbers are
- * reserved on disk ahead of use, and after a crash the unused rest of the reserved ones is skipped.
+ * reserved on disk ahead of use, and after a crash of the system, which may lose what was written last, the rest of the
+ * reserved ones is skipped.
  *
  * Where the disk refuses (full, read-only, failing), the newest batches are kept in memory, so that a host whose disk is
  * the problem can still say so.
@@ -28,12 +29,13 @@ struct spool;
 #define SPOOL_FILES_MAX 64
 #define SPOOL_MEMORY_BATCHES 64         /* kept in memory while the disk refuses */
 #define SPOOL_MEMORY_BYTES (512u << 10)
-#define SPOOL_RESERVE 256               /* sequences reserved at a time */
+#define SPOOL_RESERVE 16                /* sequences reserved at a time */
 
 struct spool_options {
 	const char *dir;         /* made when absent, its parent must exist; NULL: memory alone */
 	uint64_t max_bytes;      /* of all segments; at least SPOOL_BYTES_MIN */
 	uint64_t min_free_bytes; /* the file system keeps this much free */
+	uint64_t boot;           /* changes with each boot of the system */
 };
 
 struct spool_counts {

@@ -177,7 +177,7 @@ spool_append(struct spool *s, const void *data, size_t len)
 		err = keep_in_memory(s, &h, data);
 	if (err == 0) {
 		s->ledger.produced = s->next_ordinal++;
-		s->next_sequence++;
+		s->ledger.newest = s->next_sequence++;
 		spool_save_ledger(s);
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -205,7 +205,7 @@ spool_sync(struct spool *s, uint64_t now_ns)
 	s->synced_ns = now_ns;
 	pthread_mutex_lock(&s->lock);
 	if (s->ledger_fd >= 0 && s->ledger.reserved - (s->next_sequence - 1) < SPOOL_RESERVE / 2) {
-		s->ledger.reserved += SPOOL_RESERVE;
+		s->ledger.reserved = s->next_sequence - 1 + SPOOL_RESERVE;
 		spool_save_ledger(s);
 	}
 	bool data_dirty = s->data_dirty && s->write_fd >= 0, ledger_dirty = s->ledger_dirty;

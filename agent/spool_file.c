@@ -13,7 +13,7 @@
 #define SEGMENT_VERSION 1
 #define BATCH_VERSION 1
 #define LEDGER_VERSION 1
-#define LEDGER_BYTES 96
+#define LEDGER_BYTES 112
 #define LEDGER_SLOT 512 /* bytes between slots: one sector each */
 #define SEARCH_BYTES 4096
 
@@ -194,26 +194,25 @@ batch_write_mark(int fd, uint64_t offset, enum batch_mark mark)
 static void
 ledger_encode(const struct ledger *l, uint8_t out[LEDGER_BYTES])
 {
-	const uint64_t fields[] = { l->generation, l->stream, l->reserved, l->produced, l->settled, l->base, l->acknowledged,
-		l->dropped_full, l->dropped_corrupt };
+	const uint64_t fields[] = { l->generation, l->stream, l->reserved, l->newest, l->boot, l->produced, l->settled, l->base,
+		l->acknowledged, l->dropped_full, l->dropped_corrupt, l->rejected };
 
 	memset(out, 0, LEDGER_BYTES);
 	memcpy(out, ledger_magic, sizeof(ledger_magic));
 	put_le32(out + 8, LEDGER_VERSION);
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		put_le64(out + 12 + 8 * i, fields[i]);
-	put_le64(out + 84, l->rejected);
-	put_le32(out + 92, crc32c(0, out, 92));
+	put_le32(out + LEDGER_BYTES - 4, crc32c(0, out, LEDGER_BYTES - 4));
 }
 
 static bool
 ledger_decode(const uint8_t in[LEDGER_BYTES], struct ledger *l)
 {
-	uint64_t *const fields[] = { &l->generation, &l->stream, &l->reserved, &l->produced, &l->settled, &l->base,
-		&l->acknowledged, &l->dropped_full, &l->dropped_corrupt, &l->rejected };
+	uint64_t *const fields[] = { &l->generation, &l->stream, &l->reserved, &l->newest, &l->boot, &l->produced, &l->settled,
+		&l->base, &l->acknowledged, &l->dropped_full, &l->dropped_corrupt, &l->rejected };
 
 	if (memcmp(in, ledger_magic, sizeof(ledger_magic)) != 0 || get_le32(in + 8) != LEDGER_VERSION ||
-	    get_le32(in + 92) != crc32c(0, in, 92))
+	    get_le32(in + LEDGER_BYTES - 4) != crc32c(0, in, LEDGER_BYTES - 4))
 		return false;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		*fields[i] = get_le64(in + 12 + 8 * i);

@@ -33,7 +33,7 @@ struct spool {
 	int write_fd; /* of the last segment; -1: the next append makes a new one */
 	int read_fd;
 	uint64_t read_segment; /* what read_fd is */
-	uint64_t max_bytes, min_free_bytes, segment_bytes;
+	uint64_t max_bytes, min_free_bytes, segment_bytes, boot;
 
 	struct segment segments[SPOOL_FILES_MAX]; /* in order */
 	unsigned n_segments;

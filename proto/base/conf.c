@@ -99,7 +99,10 @@ consider(struct nearest *near, const char *key, const char *candidate, size_t le
 		return;
 	memcpy(text, candidate, len);
 	text[len] = '\0';
-	unsigned d = distance(key, text);
+	/* A word that was left unfinished is nearer than its number of letters tells. */
+	size_t key_len = strlen(key);
+	bool is_prefix = key_len >= 3 && len >= 3 && strncmp(key, text, key_len < len ? key_len : len) == 0;
+	unsigned d = is_prefix ? 1 : distance(key, text);
 	while (at > 0 && near->rows[at - 1].distance > d)
 		at--;
 	if (at == NEAREST_MAX)

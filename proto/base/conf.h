@@ -102,7 +102,7 @@ void conf_free(const struct conf_schema *schema, void *out);
 struct yaml_node *conf_find(const struct yaml_node *root, const char *key);
 
 /*
- * Appends a file with every option, its help and its default, all commented out. Help starts with "# ", an option with
+ * Appends a file with every option, its help and its default, commented out; sections are not. Help starts with "# ", an option with
  * "#" alone: taking the latter away everywhere gives a file with the default meaning (or the examples).
  */
 void conf_write_sample(const struct conf_schema *schema, struct buf *out);

@@ -53,11 +53,11 @@ write_items(struct buf *out, const struct conf_option *o, unsigned indent)
 }
 
 /*
- * The sections of key that were not open after previous are opened; returns the number of sections around key. sections
- * are whole lines, so that indentation alone says where an option belongs.
+ * The sections of key that were not open after previous are opened; returns the number of sections around key. They are
+ * no comments, so that an option in them can be uncommented alone; without one they are empty, which is allowed.
  */
 static unsigned
-open_sections(struct buf *out, const char *previous, const char *key, unsigned indent)
+open_sections(struct buf *out, const char *previous, const char *key, unsigned indent, bool in_list)
 {
 	unsigned depth = 0;
 	bool same = true;
@@ -71,7 +71,7 @@ open_sections(struct buf *out, const char *previous, const char *key, unsigned i
 		}
 		same = same && strncmp(previous, key, len) == 0;
 		if (!same)
-			buf_printf(out, "%*s#%.*s:\n", (int)(indent + 2 * depth), "", (int)(dot - name), name);
+			buf_printf(out, "%*s%s%.*s:\n", (int)(indent + 2 * depth), "", in_list ? "#" : "", (int)(dot - name), name);
 		depth++;
 	}
 	return depth;
@@ -88,7 +88,7 @@ write_options(struct buf *out, const struct conf_schema *schema, unsigned indent
 		if (!in_list)
 			buf_putc(out, '\n');
 		unsigned column = indent + (in_list && !opens_item ? 2 : 0);
-		column += 2 * open_sections(out, previous, o->key, column);
+		column += 2 * open_sections(out, previous, o->key, column, in_list);
 		write_help(out, o->help, column);
 		buf_printf(out, "%*s#%s%s:", (int)column, "", opens_item ? "- " : "", name != NULL ? name + 1 : o->key);
 		if (o->type == CONF_ITEMS && o->example == NULL)
