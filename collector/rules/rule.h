@@ -28,6 +28,7 @@ struct rule {
 	const char *doc, *threshold_source, *reason;
 	const char *summary, *description, *remedy; /* templates */
 	const char *builtin; /* set for rules whose truth the collector itself knows (host-silent, ...), else "" */
+	enum rule_level worst; /* that the rule can reach */
 	const char *file;
 	unsigned line;
 	unsigned index; /* position in the set */
@@ -38,6 +39,9 @@ struct rule {
  * of them, and HIWAT_E_CONFIG is returned; HIWAT_E_SYS when nothing could be read (the line says what).
  */
 int rule_set_load(const char *path, struct rule_set **set, struct buf *errors);
+/* The same for one file's text; file: its name for complaints. */
+int rule_set_parse(const char *file, const char *text, size_t len, struct rule_set **set, struct buf *errors);
+/* After all states made with it were freed or migrated. */
 void rule_set_free(struct rule_set *set);
 size_t rule_set_count(const struct rule_set *set);
 const struct rule *rule_set_get(const struct rule_set *set, size_t index);
@@ -52,6 +56,7 @@ struct rule_event {
 	enum rule_level level, old_level; /* of FIRING and UNKNOWN; NONE otherwise */
 	double value;                     /* left side of the comparison */
 	double threshold;                 /* of the level that speaks */
+	double used;                      /* what of the limit is in use, where the rule names it, else NaN */
 	double limit;                     /* the resource's limit where the rule names it, else NaN */
 	double seconds_to_limit;          /* at the present trend, else NaN */
 	uint64_t since_boot_ns;           /* when the condition became true, or false again */
@@ -74,10 +79,11 @@ void rule_state_reboot(struct rule_state *state);
 /*
  * Evaluates the rules that a new record of the sampler view->sets[updated] can affect. emit is called for each change of
  * status or level, and for what fires also when only the value changed since the last call (old_status == status).
- * labels: where label sets that an expression makes are interned. Allocates only when series appear.
+ * labels: where label sets that an expression makes are interned. Allocates only when series appear. The set keeps what
+ * hosts share and its working memory: one thread at a time.
  * HIWAT_E_NOMEM when memory is out: what could not be tracked is unknown.
  */
-int rules_eval(const struct rule_set *set, struct rule_state *state, const struct host_view *view, struct labels *labels,
+int rules_eval(struct rule_set *set, struct rule_state *state, const struct host_view *view, struct labels *labels,
     size_t updated, const struct rule_time *now, void (*emit)(void *arg, const struct rule_event *event), void *arg);
 
 /* All that is not ok, for the API: called for each object that is pending, firing or unknown. */
@@ -94,7 +100,7 @@ void rule_state_mark(const struct rule_state *state, struct labels *labels);
 int rule_state_save(const struct rule_set *set, const struct rule_state *state, const struct labels *labels, struct buf *out);
 int rule_state_load(const struct rule_set *set, struct rule_state *state, struct labels *labels, const void *data, size_t len);
 /* After a reload: keeps what belongs to rules of the same id and meaning, drops the rest. */
-int rule_state_migrate(const struct rule_set *from, const struct rule_set *to, struct rule_state *state);
+int rule_state_migrate(const struct rule_set *from, struct rule_set *to, struct rule_state *state);
 
 /* Expands a template of the rule ({{value}}, {{limit}}, {{ratio}}, {{host}}, {{label "pool"}}, {{setting "x"}}, ...). */
 int rule_render(const char *template, const struct rule_event *event, const struct host_view *view, struct buf *out);
@@ -103,7 +109,7 @@ int rule_render(const char *template, const struct rule_event *event, const stru
  * Judges one set of values without history or `for`: what `check` does with a saved output. Rules that need history are
  * reported through not_judged. Returns the worst level found; *judged counts rules that had values.
  */
-enum rule_level rules_check(const struct rule_set *set, const struct host_view *view, struct labels *labels,
+enum rule_level rules_check(struct rule_set *set, const struct host_view *view, struct labels *labels,
     void (*emit)(void *arg, const struct rule_event *event), void (*not_judged)(void *arg, const struct rule *rule),
     void *arg, unsigned *judged);
 

@@ -1,0 +1,65 @@
+/* Inside of a rule set: what load.c makes and the evaluation uses. */
+#ifndef HIWAT_COLLECTOR_SET_H
+#define HIWAT_COLLECTOR_SET_H
+
+#include "arena.h"
+#include "expr.h"
+#include "rule.h"
+
+#define RULES_MAX 1000
+#define PLAN_BUCKETS 4096
+#define RULE_LEVELS 3 /* advice, warning, critical */
+
+struct plan;
+
+struct level {
+	enum rule_level level;
+	struct node *fire;  /* NULL: the rule has no such level */
+	struct node *stay;  /* once it fires: what keeps it from clearing */
+	struct node *check; /* fire, judged on a single sample */
+	struct node *value, *threshold; /* threshold NULL: none */
+	uint64_t for_ns, hold_ns;
+};
+
+struct rule_full {
+	struct rule pub;
+	struct level levels[RULE_LEVELS]; /* those that the rule has, worst last */
+	unsigned n_levels;
+	struct node *used, *limit, *eta; /* NULL when the rule names none */
+	bool has_by;
+	struct label_list by;
+	uint32_t first_param, n_params;
+	const struct rule_set *set;
+	uint64_t meaning; /* hash of all that decides when it fires */
+};
+
+
+struct rule_set {
+	bool uses_fact[FACT_LABEL + 1];
+	struct arena arena;
+	struct node_table nodes;
+	struct param_list params;
+	struct rule_full *rules;
+	uint32_t n_rules;
+	/* Plans in use, by hosts of equal shape; and room to run the largest of them. */
+	struct plan *plans[PLAN_BUCKETS];
+	double *values;
+	uint32_t n_values;
+};
+
+static inline const struct rule_full *
+rule_full_of(const struct rule *rule)
+{
+	return (const struct rule_full *)(const void *)rule; /* pub comes first */
+}
+
+/* Value of one of the rule's params by name, NAN when it has none. */
+double rule_param(const struct rule_full *rule, const char *name);
+
+/*
+ * Is this template well formed, and does it name only what the rule can have? HIWAT_OK, or HIWAT_E_CONFIG with the place
+ * of the mistake and what was expected.
+ */
+int template_check(const struct rule_full *rule, const char *text, size_t *at, char *why, size_t why_size);
+
+#endif

@@ -1,0 +1,172 @@
+#include "rule_host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "err.h"
+#include "scan.h"
+
+#define SETS_MAX 10000
+#define LINES_MAX 256
+
+void
+rule_host_init(struct rule_host *h, struct rule_set *rules, const char *os)
+{
+	memset(h, 0, sizeof(*h));
+	h->labels = labels_new(SETS_MAX);
+	h->state = rule_state_new();
+	h->rules = rules;
+	h->view = (struct host_view){ .labels = h->labels, .name = "host1", .os = os, .release = "", .sets = h->sets };
+}
+
+void
+rule_host_fini(struct rule_host *h)
+{
+	rule_state_free(h->state);
+	labels_free(h->labels);
+}
+
+size_t
+rule_host_begin(struct rule_host *h, const char *sampler)
+{
+	size_t i = 0;
+
+	while (i < h->view.n_sets && strcmp(h->sets[i].sampler, sampler) != 0)
+		i++;
+	if (i == h->view.n_sets) {
+		h->view.n_sets++;
+		h->sets[i] = (struct sample_set){ .sampler = sampler, .reason = "", .values = h->values[i] };
+	}
+	h->sets[i].n_values = 0;
+	return i;
+}
+
+bool
+rule_host_put(struct rule_host *h, size_t set, const char *series, double value)
+{
+	struct sample_label labels[CATALOGUE_LABELS_MAX];
+	char copy[512];
+	unsigned n = 0;
+
+	snprintf(copy, sizeof(copy), "%s", series);
+	char *open = strchr(copy, '{'), *p = open;
+	size_t name_len = open != NULL ? (size_t)(open - copy) : strlen(copy);
+	int metric = catalogue_find(copy, name_len);
+	if (metric < 0 || h->sets[set].n_values == RULE_HOST_VALUES)
+		return false;
+	while (p != NULL && *p != '}') {
+		char *name = p + 1, *equals = strchr(name, '='), *end = equals != NULL ? strchr(equals + 2, '"') : NULL;
+		if (end == NULL || n == CATALOGUE_LABELS_MAX || equals[1] != '"')
+			return false;
+		*equals = *end = '\0';
+		/* In the order of their names, as records have them. */
+		unsigned i = n++;
+		for (; i > 0 && strcmp(labels[i - 1].name, name) > 0; i--)
+			labels[i] = labels[i - 1];
+		labels[i] = (struct sample_label){ name, equals + 2 };
+		p = end + 1;
+	}
+	h->values[set][h->sets[set].n_values++] = (struct series_value){
+		.labels = labels_intern(h->labels, labels, n), .metric = (uint16_t)metric, .value = value };
+	return true;
+}
+
+static void
+keep_event(void *arg, const struct rule_event *event)
+{
+	struct rule_host *h = arg;
+
+	if (h->n_events < RULE_HOST_EVENTS)
+		h->events[h->n_events++] = *event;
+}
+
+int
+rule_host_eval(struct rule_host *h, size_t set, double seconds, double interval, enum verdict verdict)
+{
+	struct sample_set *s = &h->sets[set];
+	struct rule_time now = { .boot_ns = (uint64_t)(seconds * 1e9), .wall_ns = (uint64_t)((seconds + 1e9) * 1e9),
+		.interval_ns = (uint64_t)(interval * 1e9) };
+	uint64_t hash = s->n_values;
+
+	for (uint32_t i = 0; i < s->n_values; i++)
+		hash = hash * 1000003 + ((uint64_t)s->values[i].metric << 32 | s->values[i].labels);
+	s->verdict = verdict;
+	s->boot_ns = now.boot_ns;
+	s->wall_ns = now.wall_ns;
+	if (verdict == VERDICT_OK) {
+		s->good_boot_ns = now.boot_ns;
+		s->shape += hash != h->before[set];
+		h->before[set] = hash;
+	}
+	h->n_events = 0;
+	return rules_eval(h->rules, h->state, &h->view, h->labels, set, &now, keep_event, h);
+}
+
+struct lines {
+	struct rule_host *h;
+	const char *rule;
+	char *lines[LINES_MAX];
+	unsigned n;
+};
+
+static void
+add_line(void *arg, const struct rule_event *e)
+{
+	struct lines *l = arg;
+	struct buf b;
+	unsigned n;
+	const struct sample_label *labels = labels_get(l->h->labels, e->labels, &n);
+
+	if (strcmp(e->rule->id, l->rule) != 0 || l->n == LINES_MAX)
+		return;
+	buf_init(&b, 1000);
+	if (e->gone)
+		buf_puts(&b, "gone ");
+	if (e->status != RULE_FIRING)
+		buf_puts(&b, rule_status_word(e->status));
+	if (e->status == RULE_UNKNOWN && e->level != RULE_LEVEL_NONE)
+		buf_putc(&b, ' ');
+	buf_puts(&b, rule_level_word(e->level));
+	if (n > 0)
+		series_write(&b, " ", labels, n);
+	l->lines[l->n++] = strdup(buf_str(&b));
+	buf_fini(&b);
+}
+
+static int
+compare_lines(const void *x, const void *y)
+{
+	return strcmp(*(char *const *)x, *(char *const *)y);
+}
+
+const char *
+rule_host_status(struct rule_host *h, const char *rule)
+{
+	static char text[16384];
+	struct lines l = { .h = h, .rule = rule };
+	size_t n = 0;
+
+	rules_each(h->rules, h->state, add_line, &l);
+	qsort(l.lines, l.n, sizeof(l.lines[0]), compare_lines);
+	text[0] = '\0';
+	for (unsigned i = 0; i < l.n; i++) {
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", i > 0 ? "\n" : "", l.lines[i]);
+		n = n < sizeof(text) ? n : sizeof(text) - 1;
+		free(l.lines[i]);
+	}
+	return text;
+}
+
+const struct rule_event *
+rule_host_event(const struct rule_host *h, const char *rule)
+{
+	const struct rule_event *found = NULL;
+
+	for (unsigned i = 0; i < h->n_events; i++) {
+		if (strcmp(h->events[i].rule->id, rule) == 0)
+			found = &h->events[i];
+	}
+	return found;
+}
