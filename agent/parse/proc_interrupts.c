@@ -256,13 +256,13 @@ row_add(struct arena *arena, Hiwat__Interrupt *out, const struct row *row, bool 
 	return HIWAT_OK;
 }
 
-/* A row of one number belongs to no CPU. */
+/* A row of one number belongs to no CPU, also where there is but one. */
 static bool
 row_total_live(const struct parse_percpu *percpu, const struct live_columns *live, unsigned columns, struct row *row)
 {
 	static const uint32_t no_cpu = UINT32_MAX;
 
-	if (row->n_numbers < columns)
+	if (row->n_numbers < columns || IS_ONE_OF(row->label, single_rows))
 		return percpu->total(percpu->arg, row->label, &no_cpu, live->numbers, 1, &row->total);
 	return percpu->total(percpu->arg, row->label, live->cpus, live->numbers, columns, &row->total);
 }

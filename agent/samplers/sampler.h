@@ -20,6 +20,7 @@ struct sampler_config {
 	const char *kmsg_path; /* "/dev/kmsg" */
 	const char *state_dir; /* where positions and own counts are kept; NULL: nowhere, as in once */
 	const char *unbound_control_socket; /* NULL: the usual places are tried */
+	uint16_t dns_port; /* where the resolver of the host is asked; 0: 53 */
 	const struct fetch_trace *trace;    /* hears of every call that samplers make; NULL: nobody listens */
 };
 

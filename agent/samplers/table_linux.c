@@ -2,7 +2,8 @@
 
 #include "sampler.h"
 
-extern const struct sampler sampler_conntrack, sampler_disk, sampler_interrupts, sampler_net, sampler_system;
+extern const struct sampler sampler_conntrack, sampler_disk, sampler_dns, sampler_dns_probe, sampler_filesystems,
+    sampler_filesystems_remote, sampler_interrupts, sampler_kernel_log, sampler_net, sampler_settings, sampler_system;
 
 const struct sampler *const samplers[] = {
 	&sampler_interrupts,
@@ -10,5 +11,11 @@ const struct sampler *const samplers[] = {
 	&sampler_conntrack,
 	&sampler_disk,
 	&sampler_system,
+	&sampler_kernel_log,
+	&sampler_filesystems,
+	&sampler_filesystems_remote,
+	&sampler_dns,
+	&sampler_dns_probe,
+	&sampler_settings,
 	NULL,
 };
