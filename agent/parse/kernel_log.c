@@ -7,6 +7,7 @@
 #include "err.h"
 
 #define ROWS_PER_WORD 3
+#define RECOGNISE_LINES 60
 
 /* By first word, in the order of memcmp: letters and underscores up to the first other byte. */
 static const struct word {
@@ -344,24 +345,26 @@ names_a_device(struct text line)
 int
 kernel_log_recognise(struct text text)
 {
-	struct text line;
+	struct kernel_log *k = kernel_log_new(); /* to try the scanners on lines without a stamp */
 	struct kl_stripped s;
+	struct text line;
 	int sure = 0, lines = 0;
 
-	while (lines++ < 60 && text_line(&text, &line, NULL)) {
+	while (lines++ < RECOGNISE_LINES && text_line(&text, &line, NULL)) {
 		int here = 0;
 		kl_strip(line, &s);
 		if (s.form == KL_FORM_KMSG)
 			here = 95;
 		else if (s.form == KL_FORM_KERNEL)
 			here = 85;
-		else if (s.form == KL_FORM_BARE && line.n > 0 && *line.p == '(' && text_find(line, "): ") > 0)
-			here = 60;
-		else if (s.form == KL_FORM_BARE && find_word(s.text) != NULL && s.text.n > 20)
-			here = 50;
 		else if (s.form == KL_FORM_BARE && names_a_device(s.text))
 			here = 40;
+		if (s.form == KL_FORM_BARE && k != NULL)
+			kernel_line(k, s.text, false);
 		sure = here > sure ? here : sure;
 	}
+	if (k != NULL && k->known > 0 && sure < 60)
+		sure = 60;
+	kernel_log_free(k);
 	return sure;
 }

@@ -214,14 +214,15 @@ kl_timeout(struct kernel_log *k, const struct kl_told *told)
 	int gap_s = told->gap_s != 0 ? told->gap_s : KL_RETRY_GAP_S;
 	uint64_t key = kl_key(told), place = told->has_lba ? kl_place(told->class, told->lba) : 0;
 	uint32_t device_hash = (uint32_t)kl_hash(told->device);
-	int slot = kl_find(k, key, gap_s);
+	int slot = kl_find(k, key, gap_s), retries = told->retries;
 
 	if (slot >= 0) {
 		const struct kl_command *c = &k->commands[slot];
-		bool is_new = (told->retries >= 0 && c->retries >= 0 && told->retries >= c->retries) ||
-		    told->phase < c->phase;
+		bool is_new = (retries >= 0 && c->retries >= 0 && retries >= c->retries) || told->phase < c->phase;
 		if (is_new)
 			count_timeout(k, told);
+		else if (retries < 0)
+			retries = c->retries;
 	} else {
 		if (told->is_prefix)
 			slot = find_prefix(k, told);
@@ -238,7 +239,7 @@ kl_timeout(struct kernel_log *k, const struct kl_told *told)
 	}
 	k->commands[slot] = (struct kl_command){
 		.place = place, .number = told->lba, .line = k->line, .time = k->time, .device = device_hash,
-		.operation = (uint32_t)kl_hash(told->operation), .retries = told->retries, .has_number = told->has_lba,
+		.operation = (uint32_t)kl_hash(told->operation), .retries = retries, .has_number = told->has_lba,
 		.cross = told->cross, .phase = told->phase,
 	};
 	return key;

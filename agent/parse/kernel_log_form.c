@@ -347,7 +347,8 @@ after_stamp(struct text t, bool host_is_optional, struct kl_stripped *out)
 	struct text before = t;
 	if (priority(&t, &is_kernel) && !is_kernel)
 		t = before;
-	bracket_stamp(&t, &stamp);
+	if (bracket_stamp(&t, &stamp) && read_repeat(t, out))
+		return;
 	out->text = t;
 }
 
