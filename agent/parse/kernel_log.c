@@ -9,83 +9,85 @@
 #define ROWS_PER_WORD 3
 #define RECOGNISE_LINES 60
 
-/* By first word, in the order of memcmp: letters and underscores up to the first other byte. */
+#define W(literal) { literal, sizeof(literal) - 1 }
+
+/* By first word, those of one initial together: letters and underscores up to the first other byte. */
 static const struct word {
-	const char *word;
+	struct text word;
 	kl_scanner *scanners[ROWS_PER_WORD];
 } words[] = {
-	{ "All", { kl_limit_line } },
-	{ "I", { kl_block_error } },
-	{ "Interrupt", { kl_interrupt_storm } },
-	{ "LBA", { kl_ata_lba } },
-	{ "Limiting", { kl_limiting } },
-	{ "Out", { kl_limit_line } },
-	{ "Result", { kl_scsi_follow } },
-	{ "TCP", { kl_limit_line } },
-	{ "VFS", { kl_limit_line } },
-	{ "WARNING", { kl_limit_line } },
-	{ "aac", { kl_hba_stuck } },
-	{ "aacraid", { kl_hba_stuck, kl_aacraid } },
-	{ "acd", { kl_ata_disk } },
-	{ "ad", { kl_ata_disk, kl_fsbn } },
-	{ "afd", { kl_ata_disk } },
-	{ "ahci", { kl_openbsd_hba } },
-	{ "ahcich", { kl_hba_slot } },
-	{ "ami", { kl_openbsd_hba } },
-	{ "arcmsr", { kl_hba_arcmsr } },
-	{ "ast", { kl_ata_disk } },
-	{ "ata", { kl_libata, kl_ata_channel } },
-	{ "blk_update_request", { kl_block_error } },
-	{ "cac", { kl_openbsd_hba } },
-	{ "ciss", { kl_openbsd_hba } },
-	{ "cmd", { kl_libata_res } },
-	{ "critical", { kl_block_error } },
-	{ "device", { kl_block_error } },
-	{ "end_request", { kl_block_error } },
-	{ "file", { kl_limit_line } },
-	{ "g_vfs_done", { kl_g_vfs_done } },
-	{ "gdt", { kl_openbsd_hba } },
-	{ "interrupt", { kl_interrupt_storm } },
-	{ "ip_conntrack", { kl_limit_line } },
-	{ "ips", { kl_hba_ips, kl_openbsd_hba } },
-	{ "kern", { kl_limit_line } },
-	{ "maxproc", { kl_limit_line } },
-	{ "mb_map", { kl_limit_line } },
-	{ "megaraid_sas", { kl_megaraid } },
-	{ "megasas", { kl_megaraid } },
-	{ "mfi", { kl_hba_stuck, kl_openbsd_hba } },
-	{ "mfii", { kl_openbsd_hba } },
-	{ "mpi", { kl_openbsd_hba } },
-	{ "mpii", { kl_openbsd_hba } },
-	{ "mpr", { kl_hba_mps } },
-	{ "mps", { kl_hba_mps } },
-	{ "mpt", { kl_mptsas, kl_hba_mpt } },
-	{ "mptscsih", { kl_mptscsih } },
-	{ "mrsas", { kl_hba_mrsas } },
-	{ "mvsch", { kl_hba_slot } },
-	{ "nf_conntrack", { kl_limit_line } },
-	{ "nvme", { kl_nvme, kl_hba_nvme, kl_openbsd_hba } },
-	{ "pciide", { kl_wd_controller } },
-	{ "piixide", { kl_wd_controller } },
-	{ "print_req_error", { kl_block_error } },
-	{ "proc", { kl_limit_line } },
-	{ "process", { kl_limit_line } },
-	{ "protection", { kl_block_error } },
-	{ "qla", { kl_openbsd_hba } },
-	{ "qle", { kl_openbsd_hba } },
-	{ "recoverable", { kl_block_error } },
-	{ "res", { kl_libata_res } },
-	{ "scsi", { kl_sd } },
-	{ "sd", { kl_sd, kl_wd } },
-	{ "siisch", { kl_hba_slot } },
-	{ "sonewconn", { kl_sonewconn } },
-	{ "sr", { kl_sd } },
-	{ "thread", { kl_limit_line } },
-	{ "timeout", { kl_block_error } },
-	{ "twa", { kl_hba_twa } },
-	{ "viaide", { kl_wd_controller } },
-	{ "wd", { kl_wd, kl_fsbn } },
-	{ "wdc", { kl_wd_controller } },
+	{ W("All"), { kl_limit_line } },
+	{ W("I"), { kl_block_error } },
+	{ W("Interrupt"), { kl_interrupt_storm } },
+	{ W("LBA"), { kl_ata_lba } },
+	{ W("Limiting"), { kl_limiting } },
+	{ W("Out"), { kl_limit_line } },
+	{ W("Result"), { kl_scsi_follow } },
+	{ W("TCP"), { kl_limit_line } },
+	{ W("VFS"), { kl_limit_line } },
+	{ W("WARNING"), { kl_limit_line } },
+	{ W("aac"), { kl_hba_stuck } },
+	{ W("aacraid"), { kl_hba_stuck, kl_aacraid } },
+	{ W("acd"), { kl_ata_disk } },
+	{ W("ad"), { kl_ata_disk, kl_fsbn } },
+	{ W("afd"), { kl_ata_disk } },
+	{ W("ahci"), { kl_openbsd_hba } },
+	{ W("ahcich"), { kl_hba_slot } },
+	{ W("ami"), { kl_openbsd_hba } },
+	{ W("arcmsr"), { kl_hba_arcmsr } },
+	{ W("ast"), { kl_ata_disk } },
+	{ W("ata"), { kl_libata, kl_ata_channel } },
+	{ W("blk_update_request"), { kl_block_error } },
+	{ W("cac"), { kl_openbsd_hba } },
+	{ W("ciss"), { kl_openbsd_hba } },
+	{ W("cmd"), { kl_libata_res } },
+	{ W("critical"), { kl_block_error } },
+	{ W("device"), { kl_block_error } },
+	{ W("end_request"), { kl_block_error } },
+	{ W("file"), { kl_limit_line } },
+	{ W("g_vfs_done"), { kl_g_vfs_done } },
+	{ W("gdt"), { kl_openbsd_hba } },
+	{ W("interrupt"), { kl_interrupt_storm } },
+	{ W("ip_conntrack"), { kl_limit_line } },
+	{ W("ips"), { kl_hba_ips, kl_openbsd_hba } },
+	{ W("kern"), { kl_limit_line } },
+	{ W("maxproc"), { kl_limit_line } },
+	{ W("mb_map"), { kl_limit_line } },
+	{ W("megaraid_sas"), { kl_megaraid } },
+	{ W("megasas"), { kl_megaraid } },
+	{ W("mfi"), { kl_hba_stuck, kl_openbsd_hba } },
+	{ W("mfii"), { kl_openbsd_hba } },
+	{ W("mpi"), { kl_openbsd_hba } },
+	{ W("mpii"), { kl_openbsd_hba } },
+	{ W("mpr"), { kl_hba_mps } },
+	{ W("mps"), { kl_hba_mps } },
+	{ W("mpt"), { kl_mptsas, kl_hba_mpt } },
+	{ W("mptscsih"), { kl_mptscsih } },
+	{ W("mrsas"), { kl_hba_mrsas } },
+	{ W("mvsch"), { kl_hba_slot } },
+	{ W("nf_conntrack"), { kl_limit_line } },
+	{ W("nvme"), { kl_nvme, kl_hba_nvme, kl_openbsd_hba } },
+	{ W("pciide"), { kl_wd_controller } },
+	{ W("piixide"), { kl_wd_controller } },
+	{ W("print_req_error"), { kl_block_error } },
+	{ W("proc"), { kl_limit_line } },
+	{ W("process"), { kl_limit_line } },
+	{ W("protection"), { kl_block_error } },
+	{ W("qla"), { kl_openbsd_hba } },
+	{ W("qle"), { kl_openbsd_hba } },
+	{ W("recoverable"), { kl_block_error } },
+	{ W("res"), { kl_libata_res } },
+	{ W("scsi"), { kl_sd } },
+	{ W("sd"), { kl_sd, kl_wd } },
+	{ W("siisch"), { kl_hba_slot } },
+	{ W("sonewconn"), { kl_sonewconn } },
+	{ W("sr"), { kl_sd } },
+	{ W("thread"), { kl_limit_line } },
+	{ W("timeout"), { kl_block_error } },
+	{ W("twa"), { kl_hba_twa } },
+	{ W("viaide"), { kl_wd_controller } },
+	{ W("wd"), { kl_wd, kl_fsbn } },
+	{ W("wdc"), { kl_wd_controller } },
 };
 
 static bool
@@ -94,24 +96,30 @@ is_word_byte(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static const struct word *
-find_word(struct text t)
-{
-	size_t low = 0, high = sizeof(words) / sizeof(words[0]), n = 0;
+#define N_WORDS (sizeof(words) / sizeof(words[0]))
 
-	while (n < t.n && n < 24 && is_word_byte(t.p[n]))
+void
+kl_index(struct kernel_log *k)
+{
+	_Static_assert(N_WORDS < 255, "an index does not fit its byte");
+	memset(k->words, 255, sizeof(k->words));
+	for (size_t i = N_WORDS; i > 0; i--)
+		k->words[(unsigned char)*words[i - 1].word.p] = (uint8_t)(i - 1);
+}
+
+static const struct word *
+find_word(const struct kernel_log *k, struct text t)
+{
+	unsigned char initial = (unsigned char)*t.p;
+	size_t n = 0, i;
+
+	if (initial >= sizeof(k->words) || (i = k->words[initial]) == 255)
+		return NULL;
+	while (n < t.n && is_word_byte(t.p[n]))
 		n++;
-	while (low < high && n > 0) {
-		size_t middle = (low + high) / 2;
-		int order = strncmp(words[middle].word, t.p, n);
-		if (order == 0)
-			order = words[middle].word[n] != '\0';
-		if (order == 0)
-			return &words[middle];
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
+	for (; i < N_WORDS && *words[i].word.p == (char)initial; i++) {
+		if (words[i].word.n == n && memcmp(words[i].word.p, t.p, n) == 0)
+			return &words[i];
 	}
 	return NULL;
 }
@@ -141,7 +149,7 @@ kl_line(struct kernel_log *k, const struct kl_line *line)
 		k->known += kl_limit_line(k, &at);
 		return;
 	}
-	w = find_word(at.text);
+	w = find_word(k, at.text);
 	if (w != NULL) {
 		for (int i = 0; i < ROWS_PER_WORD && w->scanners[i] != NULL; i++) {
 			if (w->scanners[i](k, &at)) {
@@ -285,6 +293,7 @@ kernel_log_new(void)
 	k->time = KERNEL_LOG_NO_TIME;
 	k->newest = KERNEL_LOG_NO_TIME;
 	k->times = 1;
+	kl_index(k);
 	return k;
 }
 

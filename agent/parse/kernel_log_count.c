@@ -157,7 +157,7 @@ kl_find_newest(const struct kernel_log *k, struct text device_name, struct text 
 		if (k->command_keys[i] == 0 || c->device != d || (operation.n > 0 && c->operation != o) ||
 		    !is_recent(k, c->time, KL_RETRY_GAP_S))
 			continue;
-		if (best < 0 || c->line > k->commands[best].line)
+		if (best < 0 || k->command_lines[i] > k->command_lines[best])
 			best = i;
 	}
 	return best;
@@ -194,17 +194,14 @@ find_prefix(const struct kernel_log *k, const struct kl_told *told)
 	return -1;
 }
 
+/* A free slot, or the one heard of longest ago. */
 static int
 free_slot(const struct kernel_log *k)
 {
 	int oldest = 0;
 
-	for (int i = 0; i < KL_COMMANDS; i++) {
-		if (k->command_keys[i] == 0)
-			return i;
-		if (k->commands[i].line < k->commands[oldest].line)
-			oldest = i;
-	}
+	for (int i = 1; i < KL_COMMANDS; i++)
+		oldest = k->command_lines[i] < k->command_lines[oldest] ? i : oldest;
 	return oldest;
 }
 
@@ -229,7 +226,7 @@ kl_timeout(struct kernel_log *k, const struct kl_told *told)
 		else if (told->cross && place != 0)
 			slot = find_place(k, place, device_hash);
 		if (slot >= 0) {
-			k->commands[slot].line = k->line;
+			k->command_lines[slot] = k->line;
 			k->commands[slot].time = k->time;
 			return k->command_keys[slot];
 		}
@@ -237,8 +234,9 @@ kl_timeout(struct kernel_log *k, const struct kl_told *told)
 		slot = free_slot(k);
 		k->command_keys[slot] = key;
 	}
+	k->command_lines[slot] = k->line;
 	k->commands[slot] = (struct kl_command){
-		.place = place, .number = told->lba, .line = k->line, .time = k->time, .device = device_hash,
+		.place = place, .number = told->lba, .time = k->time, .device = device_hash,
 		.operation = (uint32_t)kl_hash(told->operation), .retries = retries, .has_number = told->has_lba,
 		.cross = told->cross, .phase = told->phase,
 	};
@@ -262,7 +260,7 @@ void
 kl_close_slot(struct kernel_log *k, int slot)
 {
 	if (slot >= 0)
-		k->command_keys[slot] = 0;
+		k->command_keys[slot] = k->command_lines[slot] = 0;
 }
 
 void
@@ -277,7 +275,7 @@ kl_close_place(struct kernel_log *k, uint64_t lba)
 	for (int i = 0; i < KL_COMMANDS; i++) {
 		if (k->command_keys[i] != 0 && k->commands[i].cross && k->commands[i].has_number &&
 		    k->commands[i].number == lba)
-			k->command_keys[i] = 0;
+			kl_close_slot(k, i);
 	}
 }
 
@@ -424,7 +422,7 @@ kl_settle(struct kernel_log *k, struct kl_waiting *w)
 			kl_close_slot(k, kl_find_newest(k, told.device, told.operation));
 		} else if (open >= 0 && (settled.retries < 0 || k->commands[open].retries > settled.retries)) {
 			k->commands[open].retries = settled.retries;
-			k->commands[open].line = k->line;
+			k->command_lines[open] = k->line;
 			k->commands[open].time = k->time;
 		} else {
 			kl_timeout(k, &told);

@@ -217,8 +217,10 @@ kernel_log_load(struct kernel_log *k, const void *data, size_t len)
 		return HIWAT_E_NOMEM;
 	memcpy(loaded, (const char *)data + sizeof(head), sizeof(*loaded));
 	int err = sum(loaded) == head.sum && is_sound(loaded) ? HIWAT_OK : HIWAT_E_CORRUPT;
-	if (err == HIWAT_OK)
+	if (err == HIWAT_OK) {
 		memcpy(k, loaded, sizeof(*k));
+		kl_index(k);
+	}
 	kernel_log_free(loaded);
 	return err;
 }

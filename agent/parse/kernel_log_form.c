@@ -72,7 +72,8 @@ month_of(struct text t)
 	if (t.n < 3)
 		return 0;
 	for (int i = 0; i < 12; i++) {
-		if (memcmp(t.p, names + 3 * i, 3) == 0)
+		const char *name = names + 3 * i;
+		if (t.p[0] == name[0] && t.p[1] == name[1] && t.p[2] == name[2])
 			return i + 1;
 	}
 	return 0;
@@ -244,6 +245,8 @@ bracket_stamp(struct text *t, struct kl_stripped *out)
 static bool
 is_kernel_tag(struct text word)
 {
+	if (word.n < 4 || word.p[word.n - 1] != ':')
+		return false;
 	text_skip(&word, "/");
 	if (text_skip(&word, "kernel") || text_skip(&word, "bsd") || text_skip(&word, "netbsd"))
 		return text_eq(word, ":") || (word.n > 1 && (*word.p == '[' || *word.p == '.') && text_ends(word, ":"));
@@ -256,6 +259,8 @@ read_repeat(struct text t, struct kl_stripped *out)
 	struct text at = t;
 	uint64_t n;
 
+	if (t.n == 0 || (*t.p != 'l' && *t.p != 'm'))
+		return false;
 	if (text_skip(&at, "last message repeated ")) {
 		if (text_u64(&at, &n) != 0 || !text_starts(at, " time"))
 			return false;
@@ -304,6 +309,24 @@ priority(struct text *t, bool *is_kernel)
 	return true;
 }
 
+/* Up to the next blank: as text_word() where no tabs are used, but faster. */
+static bool
+next_word(struct text *t, struct text *word)
+{
+	while (t->n > 0 && *t->p == ' ') {
+		t->p++;
+		t->n--;
+	}
+	if (t->n == 0)
+		return false;
+	const char *end = memchr(t->p, ' ', t->n);
+	word->p = t->p;
+	word->n = end != NULL ? (size_t)(end - t->p) : t->n;
+	t->p += word->n;
+	t->n -= word->n;
+	return true;
+}
+
 /* What follows a syslog stamp: host and tag. */
 static void
 after_stamp(struct text t, bool host_is_optional, struct kl_stripped *out)
@@ -318,14 +341,14 @@ after_stamp(struct text t, bool host_is_optional, struct kl_stripped *out)
 	inner = t;
 	if (read_repeat(t, out))
 		return;
-	if (!text_word(&t, &word))
+	if (!next_word(&t, &word))
 		return;
 	if (!is_kernel_tag(word)) {
 		rest = t;
 		skip_char(&rest, ' ');
 		if (read_repeat(rest, out))
 			return;
-		if (!text_word(&t, &word))
+		if (!next_word(&t, &word))
 			word = TEXT("");
 		if (!is_kernel_tag(word)) {
 			rest = t;
@@ -470,7 +493,7 @@ kl_strip(struct text line, struct kl_stripped *out)
 	if (bracket_stamp(&t, out)) {
 		out->form = is_kernel ? KL_FORM_KERNEL : KL_FORM_OTHER;
 		out->text = t;
-		if (text_word(&t, &host) && skip_char(&t, ' ') && text_skip(&t, "kernel: ")) /* short-monotonic */
+		if (next_word(&t, &host) && skip_char(&t, ' ') && text_skip(&t, "kernel: ")) /* short-monotonic */
 			out->text = t;
 		return;
 	}

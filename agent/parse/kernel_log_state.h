@@ -52,11 +52,10 @@ struct kl_operation {
 	uint64_t timeouts;
 };
 
-/* A command that was counted and may be told of again. Its key stands in kernel_log.command_keys. */
+/* A command that was counted and may be told of again. Its key and its last line stand in arrays beside it. */
 struct kl_command {
 	uint64_t place;     /* of what it reads or writes: operation class and LBA; 0 when not known */
 	uint64_t number;    /* the LBA as printed, where has_number */
-	uint64_t line;      /* of the last line about it */
 	int64_t time;
 	uint32_t device, operation; /* hashes of their names */
 	int32_t retries;    /* left, -1 when not said */
@@ -112,6 +111,7 @@ struct kl_scsi_name {
 };
 
 struct kernel_log {
+	uint8_t words[128]; /* index of the scanners by first byte, made anew in each process */
 	uint64_t position; /* /dev/kmsg sequence that comes next */
 	uint64_t line;     /* lines of the kernel so far */
 	uint64_t known;    /* of which a scanner knew */
@@ -130,7 +130,8 @@ struct kernel_log {
 	uint64_t listen_overflows;
 	struct kl_device devices[KL_DEVICES + 1];
 	struct kl_operation operations[KL_OPERATIONS + 1];
-	uint64_t command_keys[KL_COMMANDS]; /* 0: free */
+	uint64_t command_keys[KL_COMMANDS];  /* 0: free */
+	uint64_t command_lines[KL_COMMANDS]; /* the last line about it; 0: free */
 	struct kl_command commands[KL_COMMANDS];
 	struct kl_stuck stuck[KL_STUCK];
 	struct kl_block blocks[KL_BLOCKS];
@@ -251,6 +252,7 @@ bool kl_cdb_lba(const uint8_t *cdb, unsigned n, uint64_t *lba);
 
 /* ---------------------------------------------------------------------------------------------------------- dispatch */
 
+void kl_index(struct kernel_log *k);
 void kl_line(struct kernel_log *k, const struct kl_line *line);
 
 kl_scanner kl_ata_disk, kl_ata_channel, kl_ata_lba, kl_fsbn, kl_g_vfs_done;

@@ -23,14 +23,6 @@ text_same(struct text a, struct text b)
 }
 
 bool
-text_starts(struct text t, const char *prefix)
-{
-	size_t n = strlen(prefix);
-
-	return t.n >= n && (n == 0 || memcmp(t.p, prefix, n) == 0);
-}
-
-bool
 text_ends(struct text t, const char *suffix)
 {
 	size_t n = strlen(suffix);
@@ -159,17 +151,6 @@ text_until(struct text *rest, char separator, struct text *before)
 	*before = (struct text){ rest->p, n };
 	rest->p += n + 1;
 	rest->n -= n + 1;
-	return true;
-}
-
-bool
-text_skip(struct text *t, const char *prefix)
-{
-	if (!text_starts(*t, prefix))
-		return false;
-	size_t n = strlen(prefix);
-	t->p += n;
-	t->n -= n;
 	return true;
 }
 

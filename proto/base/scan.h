@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct text {
 	const char *p; /* borrowed */
@@ -20,7 +21,14 @@ struct text {
 struct text text_of(const char *s);
 bool text_eq(struct text t, const char *s);
 bool text_same(struct text a, struct text b);
-bool text_starts(struct text t, const char *prefix);
+/* Inline, as is text_skip(): with a literal its length is known when compiled, and scanners of lines try many. */
+static inline bool
+text_starts(struct text t, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return t.n >= n && (n == 0 || memcmp(t.p, prefix, n) == 0);
+}
 bool text_ends(struct text t, const char *suffix);
 /* Offset of the first occurrence of needle, or -1. */
 long text_find(struct text t, const char *needle);
@@ -39,7 +47,15 @@ bool text_last_word(struct text *rest, struct text *word);
 /* What stands before the separator; *rest goes on behind it. False when it does not occur. */
 bool text_until(struct text *rest, char separator, struct text *before);
 /* Skip prefix if the text starts with it. */
-bool text_skip(struct text *t, const char *prefix);
+static inline bool
+text_skip(struct text *t, const char *prefix)
+{
+	if (!text_starts(*t, prefix))
+		return false;
+	t->p += strlen(prefix);
+	t->n -= strlen(prefix);
+	return true;
+}
 void text_skip_blanks(struct text *t);
 
 /* Decimal digits at the start: HIWAT_E_FORMAT without a digit, HIWAT_E_RANGE when more than 64 bits. */
