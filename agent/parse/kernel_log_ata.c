@@ -178,7 +178,7 @@ kl_ata_lba(struct kernel_log *k, const struct kl_line *line)
 	e.operation = text_of(operation);
 	e.retries = w->retries;
 	e.is_failure = w->is_failure;
-	w->kind = KL_WAIT_NONE;
+	kl_drop(k, w);
 	finish(k, &e, line->cut && t.n == 0);
 	return true;
 }
@@ -247,7 +247,7 @@ kl_fsbn(struct kernel_log *k, const struct kl_line *line)
 	char driver[KL_NAME] = "";
 	if (w != NULL) {
 		kl_copy(driver, sizeof(driver), text_of(w->driver));
-		w->kind = KL_WAIT_NONE;
+		kl_drop(k, w);
 	}
 	told.driver = text_of(driver);
 	uint64_t key = kl_key(&told);

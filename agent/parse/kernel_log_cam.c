@@ -72,7 +72,7 @@ timed_out(struct kernel_log *k, struct kl_block *b, struct text sim)
 
 	/* The controller's own lines were about commands that are told of now. */
 	while ((w = kl_waiting(k, KL_WAIT_ADAPTER, sim)) != NULL)
-		w->kind = KL_WAIT_NONE;
+		kl_drop(k, w);
 	tell(&told, b);
 	b->key = kl_timeout(k, &told);
 	b->timed_out = true;
@@ -102,7 +102,9 @@ kl_cam(struct kernel_log *k, const struct kl_line *line)
 
 	if (!prefix(&t, &device, &sim))
 		return false;
-	if (command(k, t, device, sim, &b)) {
+	/* The words of a block's other lines come first: they are quick to tell. */
+	bool is_status = text_starts(t, "CAM ") || text_starts(t, "Retr") || text_starts(t, "Error");
+	if (!is_status && command(k, t, device, sim, &b)) {
 		struct text tail = t;
 		if (kl_after(&tail, " SMID ")) {
 			struct text word;

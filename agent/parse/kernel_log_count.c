@@ -136,10 +136,19 @@ kl_key(const struct kl_told *told)
 	return kl_mix(kl_mix(key, told->id), told->has_lba ? told->lba : 0) | 1;
 }
 
+static uint8_t
+tag_of(uint64_t hash)
+{
+	return (uint8_t)(hash >> 56) | 1;
+}
+
 int
 kl_find(const struct kernel_log *k, uint64_t key, int gap_s)
 {
-	for (int i = 0; i < KL_COMMANDS; i++) {
+	const uint8_t *tags = k->command_tags, *at = tags, *end = tags + KL_COMMANDS;
+
+	while (at < end && (at = memchr(at, tag_of(key), (size_t)(end - at))) != NULL) {
+		int i = (int)(at++ - tags);
 		if (k->command_keys[i] == key && is_recent(k, k->commands[i].time, gap_s))
 			return i;
 	}
@@ -157,19 +166,22 @@ kl_find_newest(const struct kernel_log *k, struct text device_name, struct text 
 		if (k->command_keys[i] == 0 || c->device != d || (operation.n > 0 && c->operation != o) ||
 		    !is_recent(k, c->time, KL_RETRY_GAP_S))
 			continue;
-		if (best < 0 || k->command_lines[i] > k->command_lines[best])
+		if (best < 0 || c->line > k->commands[best].line)
 			best = i;
 	}
 	return best;
 }
 
+/* A command at this place that a driver of another device told of. */
 static int
 find_place(const struct kernel_log *k, uint64_t place, uint32_t device_hash)
 {
-	for (int i = 0; i < KL_COMMANDS; i++) {
+	const uint8_t *tags = k->place_tags, *at = tags, *end = tags + KL_COMMANDS;
+
+	while (at < end && (at = memchr(at, tag_of(place), (size_t)(end - at))) != NULL) {
+		int i = (int)(at++ - tags);
 		const struct kl_command *c = &k->commands[i];
-		if (k->command_keys[i] != 0 && c->cross && c->place == place && c->device != device_hash &&
-		    is_recent(k, c->time, KL_RETRY_GAP_S))
+		if (c->place == place && c->device != device_hash && is_recent(k, c->time, KL_RETRY_GAP_S))
 			return i;
 	}
 	return -1;
@@ -194,17 +206,6 @@ find_prefix(const struct kernel_log *k, const struct kl_told *told)
 	return -1;
 }
 
-/* A free slot, or the one heard of longest ago. */
-static int
-free_slot(const struct kernel_log *k)
-{
-	int oldest = 0;
-
-	for (int i = 1; i < KL_COMMANDS; i++)
-		oldest = k->command_lines[i] < k->command_lines[oldest] ? i : oldest;
-	return oldest;
-}
-
 uint64_t
 kl_timeout(struct kernel_log *k, const struct kl_told *told)
 {
@@ -226,17 +227,19 @@ kl_timeout(struct kernel_log *k, const struct kl_told *told)
 		else if (told->cross && place != 0)
 			slot = find_place(k, place, device_hash);
 		if (slot >= 0) {
-			k->command_lines[slot] = k->line;
+			k->commands[slot].line = k->line;
 			k->commands[slot].time = k->time;
 			return k->command_keys[slot];
 		}
 		count_timeout(k, told);
-		slot = free_slot(k);
+		slot = (int)k->next_command;
+		k->next_command = (k->next_command + 1) % KL_COMMANDS;
 		k->command_keys[slot] = key;
+		k->command_tags[slot] = tag_of(key);
 	}
-	k->command_lines[slot] = k->line;
+	k->place_tags[slot] = told->cross && place != 0 ? tag_of(place) : 0;
 	k->commands[slot] = (struct kl_command){
-		.place = place, .number = told->lba, .time = k->time, .device = device_hash,
+		.place = place, .number = told->lba, .line = k->line, .time = k->time, .device = device_hash,
 		.operation = (uint32_t)kl_hash(told->operation), .retries = retries, .has_number = told->has_lba,
 		.cross = told->cross, .phase = told->phase,
 	};
@@ -259,8 +262,10 @@ kl_retries(struct kernel_log *k, uint64_t key, int retries, const struct kl_told
 void
 kl_close_slot(struct kernel_log *k, int slot)
 {
-	if (slot >= 0)
-		k->command_keys[slot] = k->command_lines[slot] = 0;
+	if (slot < 0)
+		return;
+	k->command_keys[slot] = 0;
+	k->command_tags[slot] = k->place_tags[slot] = 0;
 }
 
 void
@@ -359,38 +364,48 @@ kl_block(struct kernel_log *k, struct text name, bool make)
 	return oldest;
 }
 
+unsigned
+kl_next_waiting(const struct kernel_log *k, int kind, unsigned i)
+{
+	const uint8_t *kinds = k->waiting_kinds;
+	const uint8_t *hit = i < KL_WAITING ? memchr(kinds + i, kind, KL_WAITING - i) : NULL;
+
+	return hit != NULL ? (unsigned)(hit - kinds) : KL_WAITING;
+}
+
 struct kl_waiting *
 kl_waiting(struct kernel_log *k, int kind, struct text name)
 {
 	struct kl_waiting *found = NULL;
 
-	for (int i = 0; i < KL_WAITING; i++) {
+	for (unsigned i = 0; (i = kl_next_waiting(k, kind, i)) < KL_WAITING; i++) {
 		struct kl_waiting *w = &k->waiting[i];
-		if (w->kind != kind || (name.n > 0 && !same_name(w->name, KL_NAME, name)))
-			continue;
-		if (found == NULL || w->line < found->line)
+		if ((name.n == 0 || same_name(w->name, KL_NAME, name)) && (found == NULL || w->line < found->line))
 			found = w;
 	}
 	return found;
 }
 
+void
+kl_drop(struct kernel_log *k, struct kl_waiting *w)
+{
+	k->waiting_kinds[w - k->waiting] = KL_WAIT_NONE;
+}
+
 struct kl_waiting *
 kl_wait(struct kernel_log *k, int kind, struct text name)
 {
-	struct kl_waiting *w = &k->waiting[0];
+	unsigned i = kl_next_waiting(k, KL_WAIT_NONE, 0);
 
-	for (int i = 0; i < KL_WAITING; i++) {
-		if (k->waiting[i].kind == KL_WAIT_NONE) {
-			w = &k->waiting[i];
-			break;
-		}
-		if (k->waiting[i].line < w->line)
-			w = &k->waiting[i];
+	if (i == KL_WAITING) {
+		i = 0;
+		for (unsigned j = 1; j < KL_WAITING; j++)
+			i = k->waiting[j].line < k->waiting[i].line ? j : i;
+		kl_settle(k, &k->waiting[i]);
 	}
-	if (w->kind != KL_WAIT_NONE)
-		kl_settle(k, w);
+	struct kl_waiting *w = &k->waiting[i];
 	memset(w, 0, sizeof(*w));
-	w->kind = (uint8_t)kind;
+	k->waiting_kinds[i] = (uint8_t)kind;
 	w->retries = -1;
 	w->line = k->line;
 	w->time = k->time;
@@ -402,6 +417,7 @@ void
 kl_settle(struct kernel_log *k, struct kl_waiting *w)
 {
 	struct kl_waiting settled = *w;
+	int kind = k->waiting_kinds[w - k->waiting];
 	int64_t time = k->time;
 	uint64_t times = k->times;
 	struct kl_told told = {
@@ -409,10 +425,10 @@ kl_settle(struct kernel_log *k, struct kl_waiting *w)
 		.operation = text_of(settled.operation), .id = settled.id, .retries = settled.retries,
 	};
 
-	w->kind = KL_WAIT_NONE;
+	kl_drop(k, w);
 	k->time = settled.time;
 	k->times = 1;
-	if (settled.kind == KL_WAIT_ATA) {
+	if (kind == KL_WAIT_ATA) {
 		int open = kl_find_newest(k, told.device, told.operation);
 		/* Without an LBA only the count of retries tells a retry from a new command. */
 		if (settled.is_failure) {
@@ -422,7 +438,7 @@ kl_settle(struct kernel_log *k, struct kl_waiting *w)
 			kl_close_slot(k, kl_find_newest(k, told.device, told.operation));
 		} else if (open >= 0 && (settled.retries < 0 || k->commands[open].retries > settled.retries)) {
 			k->commands[open].retries = settled.retries;
-			k->command_lines[open] = k->line;
+			k->commands[open].line = k->line;
 			k->commands[open].time = k->time;
 		} else {
 			kl_timeout(k, &told);
@@ -441,7 +457,7 @@ kl_settle_all(struct kernel_log *k, int64_t until)
 		struct kl_waiting *first = NULL;
 		for (int i = 0; i < KL_WAITING; i++) {
 			struct kl_waiting *w = &k->waiting[i];
-			if (w->kind == KL_WAIT_NONE || (until != KERNEL_LOG_NO_TIME && w->time > until))
+			if (k->waiting_kinds[i] == KL_WAIT_NONE || (until != KERNEL_LOG_NO_TIME && w->time > until))
 				continue;
 			if (first == NULL || w->line < first->line)
 				first = w;

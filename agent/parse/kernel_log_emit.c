@@ -173,7 +173,7 @@ static bool
 is_sound(const struct kernel_log *k)
 {
 	bool sound = k->n_devices <= KL_DEVICES && k->n_operations <= KL_OPERATIONS && k->n_storms <= KL_STORMS &&
-	    k->n_kinds <= KL_KINDS && k->last_len <= KL_LAST && k->times == 1;
+	    k->n_kinds <= KL_KINDS && k->last_len <= KL_LAST && k->times == 1 && k->next_command < KL_COMMANDS;
 
 #define ENDS(string) ((string)[sizeof(string) - 1] == '\0')
 	sound = sound && ENDS(k->last_scsi) && ENDS(k->raid_driver);

@@ -19,9 +19,9 @@ wait_for_cam(struct kernel_log *k, struct text device, uint64_t id)
 {
 	struct kl_waiting *w;
 
-	for (int i = 0; i < KL_WAITING; i++) {
+	for (unsigned i = 0; (i = kl_next_waiting(k, KL_WAIT_ADAPTER, i)) < KL_WAITING; i++) {
 		w = &k->waiting[i];
-		if (w->kind == KL_WAIT_ADAPTER && w->id == id && text_eq(device, w->name) &&
+		if (w->id == id && text_eq(device, w->name) &&
 		    (w->time == KERNEL_LOG_NO_TIME || k->time == KERNEL_LOG_NO_TIME || k->time - w->time <= KL_RETRY_GAP_S))
 			return;
 	}
@@ -186,7 +186,7 @@ kl_hba_nvme(struct kernel_log *k, const struct kl_line *line)
 		if (line->cut && !text_ends(t, "."))
 			return true;
 		if ((w = kl_waiting(k, KL_WAIT_ADAPTER, device)) != NULL)
-			w->kind = KL_WAIT_NONE;
+			kl_drop(k, w);
 		kl_timeout(k, &told);
 		struct kl_block *b = kl_block(k, device, true); /* the reset was announced */
 		b->kind = KL_BLOCK_CAM;

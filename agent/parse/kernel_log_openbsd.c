@@ -28,10 +28,9 @@ kl_wd(struct kernel_log *k, const struct kl_line *line)
 		if (!text_starts(t, "timeout"))
 			return true;
 		w = kl_waiting(k, KL_WAIT_WD, device);
-		if (w == NULL)
-			w = kl_wait(k, KL_WAIT_WD, device);
-		else
-			kl_settle(k, w), w = kl_wait(k, KL_WAIT_WD, device);
+		if (w != NULL)
+			kl_settle(k, w);
+		w = kl_wait(k, KL_WAIT_WD, device);
 		w->id = k->line;
 		if (kl_name(&where, ':', &controller))
 			kl_copy(w->driver, sizeof(w->driver), kl_driver_of(controller));

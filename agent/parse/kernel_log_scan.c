@@ -96,20 +96,20 @@ hex_digit(char c)
 unsigned
 kl_hex_bytes(struct text t, uint8_t *bytes, unsigned max)
 {
+	const char *p = t.p, *end = t.p + t.n;
 	unsigned n = 0;
-	struct text word;
 
-	while (n < max && text_word(&t, &word)) {
-		int value = 0;
-		if (word.n > 2)
+	while (n < max) {
+		while (p < end && *p == ' ')
+			p++;
+		int high = p < end ? hex_digit(*p++) : -1, low = p < end ? hex_digit(*p) : -1;
+		if (high < 0)
 			break;
-		for (size_t i = 0; i < word.n && value >= 0; i++) {
-			int digit = hex_digit(word.p[i]);
-			value = digit < 0 ? -1 : value * 16 + digit;
-		}
-		if (value < 0)
-			break;
-		bytes[n++] = (uint8_t)value;
+		if (low >= 0)
+			p++;
+		if (p < end && *p != ' ' && *p != '\r')
+			break; /* a longer word, which is no byte */
+		bytes[n++] = (uint8_t)(low >= 0 ? high << 4 | low : high);
 	}
 	return n;
 }

@@ -93,16 +93,17 @@ driver_of_disk(const struct kernel_log *k)
 static struct kl_waiting *
 unfinished(struct kernel_log *k, const struct scsi_line *s)
 {
-	for (int i = 0; i < KL_WAITING; i++) {
+	for (unsigned i = 0; (i = kl_next_waiting(k, KL_WAIT_RESULT, i)) < KL_WAITING; i++) {
 		struct kl_waiting *w = &k->waiting[i];
-		if (w->kind == KL_WAIT_RESULT) {
-			bool same_tag = !w->has_id || !s->has_tag || w->id == s->tag;
-			if (same_tag && (text_eq(s->disk, w->name) || text_eq(s->address, w->name)))
-				return w;
-		} else if (w->kind == KL_WAIT_ABORT && k->line - w->line <= ABORT_LINES) {
-			if (text_eq(s->address, w->name) || text_eq(s->disk, w->name) || text_starts(text_of(w->name), "ioc"))
-				return w;
-		}
+		bool same_tag = !w->has_id || !s->has_tag || w->id == s->tag;
+		if (same_tag && (text_eq(s->disk, w->name) || text_eq(s->address, w->name)))
+			return w;
+	}
+	for (unsigned i = 0; (i = kl_next_waiting(k, KL_WAIT_ABORT, i)) < KL_WAITING; i++) {
+		struct kl_waiting *w = &k->waiting[i];
+		if (k->line - w->line <= ABORT_LINES &&
+		    (text_eq(s->address, w->name) || text_eq(s->disk, w->name) || text_starts(text_of(w->name), "ioc")))
+			return w;
 	}
 	return NULL;
 }
@@ -138,7 +139,7 @@ cdb(struct kernel_log *k, const struct scsi_line *s, struct text t)
 		char driver[KL_NAME];
 		kl_copy(driver, sizeof(driver), text_of(w->driver));
 		told.driver = text_of(driver);
-		w->kind = KL_WAIT_NONE;
+		kl_drop(k, w);
 		kl_timeout(k, &told);
 	}
 }
@@ -318,8 +319,8 @@ kl_megaraid(struct kernel_log *k, const struct kl_line *line)
 		bool is_told = false;
 		for (uint32_t i = 0; i < k->n_devices; i++)
 			is_told = is_told || text_eq(TEXT("megaraid_sas"), k->devices[i].driver);
-		for (int i = 0; i < KL_WAITING; i++)
-			is_told = is_told || (k->waiting[i].kind == KL_WAIT_ABORT && text_eq(driver, k->waiting[i].driver));
+		for (unsigned i = 0; (i = kl_next_waiting(k, KL_WAIT_ABORT, i)) < KL_WAITING; i++)
+			is_told = is_told || text_eq(driver, k->waiting[i].driver);
 		if (!is_told)
 			kl_timeout(k, &(struct kl_told){ .device = device, .driver = driver, .retries = -1 });
 	} else if (text_skip(&t, "resetting fusion adapter ") && text_word(&t, &word)) {
@@ -399,7 +400,7 @@ kl_block_error(struct kernel_log *k, const struct kl_line *line)
 			w = NULL;
 	}
 	if (w != NULL) {
-		w->kind = KL_WAIT_NONE;
+		kl_drop(k, w);
 		is_timeout = true;
 	}
 	if (is_timeout) {

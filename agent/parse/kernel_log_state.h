@@ -6,8 +6,8 @@
  * Scanners say what happened to which command; kernel_log_count.c decides whether that command was counted before.
  *
  * Every table has a fixed size. A full table of devices, operations, kinds or interrupt sources counts what is new in a
- * row "other". A full table of commands forgets the one heard of longest ago: should that be retried still, it counts
- * once more. Full tables of half-read events drop the oldest, counting it if it says enough by itself.
+ * row "other". A full table of commands forgets the one first heard of longest ago: should that be retried still, it
+ * counts once more. Full tables of half-read events drop the oldest, counting it if it says enough by itself.
  */
 #ifndef HIWAT_AGENT_KERNEL_LOG_STATE_H
 #define HIWAT_AGENT_KERNEL_LOG_STATE_H
@@ -52,10 +52,11 @@ struct kl_operation {
 	uint64_t timeouts;
 };
 
-/* A command that was counted and may be told of again. Its key and its last line stand in arrays beside it. */
+/* A command that was counted and may be told of again. Its key stands in an array beside it. */
 struct kl_command {
 	uint64_t place;     /* of what it reads or writes: operation class and LBA; 0 when not known */
 	uint64_t number;    /* the LBA as printed, where has_number */
+	uint64_t line;      /* of the last line about it */
 	int64_t time;
 	uint32_t device, operation; /* hashes of their names */
 	int32_t retries;    /* left, -1 when not said */
@@ -84,7 +85,7 @@ struct kl_waiting {
 	uint64_t id, line;
 	int64_t time;
 	int32_t retries;
-	uint8_t kind, has_id, is_failure;
+	uint8_t has_id, is_failure;
 };
 enum {
 	KL_WAIT_NONE,
@@ -130,11 +131,14 @@ struct kernel_log {
 	uint64_t listen_overflows;
 	struct kl_device devices[KL_DEVICES + 1];
 	struct kl_operation operations[KL_OPERATIONS + 1];
-	uint64_t command_keys[KL_COMMANDS];  /* 0: free */
-	uint64_t command_lines[KL_COMMANDS]; /* the last line about it; 0: free */
+	uint32_t next_command;              /* slot to take, the one taken longest ago */
+	uint8_t command_tags[KL_COMMANDS];  /* a byte of the key, to find it by memchr(3); 0: free */
+	uint8_t place_tags[KL_COMMANDS];    /* a byte of the place, where other drivers may tell of it; else 0 */
+	uint64_t command_keys[KL_COMMANDS]; /* 0: free */
 	struct kl_command commands[KL_COMMANDS];
 	struct kl_stuck stuck[KL_STUCK];
 	struct kl_block blocks[KL_BLOCKS];
+	uint8_t waiting_kinds[KL_WAITING]; /* KL_WAIT_NONE: free */
 	struct kl_waiting waiting[KL_WAITING];
 	struct kl_storm storms[KL_STORMS + 1];
 	struct kl_kind kinds[KL_KINDS + 1];
@@ -216,7 +220,11 @@ void kl_stuck(struct kernel_log *k, struct text device, struct text driver, uint
 struct kl_block *kl_block(struct kernel_log *k, struct text device, bool make);
 
 struct kl_waiting *kl_wait(struct kernel_log *k, int kind, struct text name);
+/* The oldest of this kind and name, or of any name when it is empty. */
 struct kl_waiting *kl_waiting(struct kernel_log *k, int kind, struct text name);
+/* The next slot of this kind from i on, KL_WAITING when there is none. */
+unsigned kl_next_waiting(const struct kernel_log *k, int kind, unsigned i);
+void kl_drop(struct kernel_log *k, struct kl_waiting *w);
 /* Counts it by what it says itself, and drops it. */
 void kl_settle(struct kernel_log *k, struct kl_waiting *w);
 /* Settles all that waits, or what was heard of at or before a time. */
