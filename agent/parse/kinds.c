@@ -12,6 +12,8 @@
 #include "pfctl.h"
 #include "proc.h"
 #include "registry.h"
+#include "sysctl.h"
+
 #include "vmstat.h"
 #include "zpool.h"
 
@@ -20,10 +22,14 @@ const struct parse_kind parse_kinds[] = {
 	{ "bind-stats", "BIND's named.stats, from rndc stats", bind_stats_parse, bind_stats_recognise },
 	{ "dmesg", "kernel log: dmesg", kernel_log_parse, NULL },
 	{ "journalctl-k", "kernel log: journalctl -k", kernel_log_parse, NULL },
+	{ "ifconfig", "interfaces of BSD and Linux: ifconfig, with -m", ifconfig_parse, ifconfig_recognise },
 	{ "kernel-log", "kernel log in any form, as from syslog", kernel_log_parse, kernel_log_recognise },
 	{ "named-conf", "named-checkconf -p", named_conf_parse, named_conf_recognise },
+	{ "netstat-L", "accept queues: netstat -L", netstat_listen_parse, netstat_listen_recognise },
+	{ "netstat-i", "interface counters: netstat -i", netstat_i_parse, netstat_i_recognise },
 	{ "netstat-m", "BSD network buffers: netstat -m", netstat_m_parse, netstat_m_recognise },
 	{ "netstat-m-json", "BSD network buffers: netstat --libxo json -m", netstat_m_json_parse, netstat_m_json_recognise },
+	{ "netstat-s", "protocol counters: netstat -s", netstat_s_parse, netstat_s_recognise },
 	{ "nf-conntrack-stat", "Linux /proc/net/stat/nf_conntrack", proc_nf_conntrack_stat_parse,
 	    proc_nf_conntrack_stat_recognise },
 	{ "pfctl-info", "pfctl -s info: states, searches, counters of the packet filter", pfctl_info_parse, pfctl_info_recognise },
@@ -43,9 +49,11 @@ const struct parse_kind parse_kinds[] = {
 	{ "rndc-status", "rndc status", rndc_status_parse, rndc_status_recognise },
 	{ "sockstat", "Linux /proc/net/sockstat and sockstat6", proc_sockstat_parse, proc_sockstat_recognise },
 	{ "softnet-stat", "Linux /proc/net/softnet_stat", proc_softnet_stat_parse, proc_softnet_stat_recognise },
+	{ "sysctl", "kernel settings: sysctl -a", sysctl_parse, sysctl_recognise },
 	{ "unbound-stats", "unbound-control stats_noreset", unbound_stats_parse, unbound_stats_recognise },
 	{ "vmstat-i", "BSD interrupts: vmstat -i", vmstat_i_parse, vmstat_i_recognise },
 	{ "vmstat-i-json", "BSD interrupts: vmstat --libxo json -i", vmstat_i_json_parse, vmstat_i_json_recognise },
+	{ "vmstat-z", "FreeBSD kernel memory zones: vmstat -z", vmstat_z_parse, vmstat_z_recognise },
 	{ "zpool-status", "zpool status", zpool_status_parse, zpool_status_recognise },
 	{ "zpool-status-json", "zpool status -j", zpool_status_json_parse, zpool_status_json_recognise },
 	{ 0 },

@@ -16,4 +16,23 @@ int netstat_m_recognise(struct text text);
 parse_fn netstat_m_json_parse;
 int netstat_m_json_recognise(struct text text);
 
+/* netstat -s: out->net->{listen,syn_cookies,syncache,tcp_connections}; Linux's netstat -s, too. */
+parse_fn netstat_s_parse;
+int netstat_s_recognise(struct text text);
+
+/* netstat -L of FreeBSD, NetBSD and macOS: out->net->listen_queues. */
+parse_fn netstat_listen_parse;
+int netstat_listen_recognise(struct text text);
+
+/* netstat -i, with any of -b, -d, -n and -W: out->net->interfaces; Linux's netstat -i, too. */
+parse_fn netstat_i_parse;
+int netstat_i_recognise(struct text text);
+
+/*
+ * ifconfig, with -m: out->net->interfaces (mtu, speed, max_speed, full_duplex, autoselect) and out->net->link_groups of
+ * lagg(4), trunk(4) and aggr(4). An interface without link has no speed. Of several dumps the last says what counts.
+ */
+parse_fn ifconfig_parse;
+int ifconfig_recognise(struct text text);
+
 #endif

@@ -10,6 +10,7 @@
 #include "err.h"
 #include "json_scan.h"
 #include "mbuf_dump.h"
+#include "printed.h"
 #include "refuse.h"
 
 #define KEY_MAX 63
@@ -99,14 +100,7 @@ begin_dump(struct state *s)
 static bool
 number_of(const struct json_member *m, uint64_t *value)
 {
-	struct text t = m->value;
-	bool negative = text_skip(&t, "-");
-
-	if ((m->type != JSON_NUMBER && m->type != JSON_STRING) || !text_is_u64(t, value))
-		return false;
-	if (negative || *value > INT64_MAX)
-		*value = 0;
-	return true;
+	return (m->type == JSON_NUMBER || m->type == JSON_STRING) && printed_count(m->value, value);
 }
 
 static void

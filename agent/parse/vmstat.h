@@ -15,4 +15,8 @@ int vmstat_i_recognise(struct text text);
 parse_fn vmstat_i_json_parse;
 int vmstat_i_json_recognise(struct text text);
 
+/* vmstat -z of FreeBSD: out->net->zones. */
+parse_fn vmstat_z_parse;
+int vmstat_z_recognise(struct text text);
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "err.h"
 #include "interrupt_rows.h"
+#include "printed.h"
 #include "refuse.h"
 
 #define JOINED_MAX 512
@@ -35,19 +36,6 @@ struct lines {
 	bool has_numbered_names; /* some name ends in a number: two numbers at the end of a cut line prove nothing */
 	char joined[JOINED_MAX];
 };
-
-/* A number as printed; below zero counts as none. */
-static bool
-number_of(struct text word, uint64_t *value)
-{
-	bool negative = text_skip(&word, "-");
-
-	if (!text_is_u64(word, value))
-		return false;
-	if (negative || *value > INT64_MAX)
-		*value = 0;
-	return true;
-}
 
 static bool
 is_header(struct text line, struct layout *layout)
@@ -76,12 +64,12 @@ split_row(struct text line, const struct layout *layout, struct row *row)
 	if (layout->has_types) {
 		if (!text_last_word(&t, &word))
 			return false;
-		if (!number_of(word, &rate))
+		if (!printed_count(word, &rate))
 			row->is_other = !text_eq(word, "intr");
 		else
 			t = line; /* the total has no type */
 	}
-	if (!text_last_word(&t, &word) || !number_of(word, &rate) || !text_last_word(&t, &word) || !number_of(word, &row->total))
+	if (!text_last_word(&t, &word) || !printed_count(word, &rate) || !text_last_word(&t, &word) || !printed_count(word, &row->total))
 		return false;
 	row->is_aligned = (size_t)(word.p + word.n - line.p) == layout->total_end;
 	row->name = text_trim(t);
@@ -103,7 +91,7 @@ split_cut_row(struct text line, const struct lines *lines, struct row *row)
 	}
 	*row = (struct row){ 0 };
 	if (lines->layout.has_types || lines->layout.total_end == 0 || !text_last_word(&t, &word) ||
-	    (size_t)(word.p + word.n - line.p) != lines->layout.total_end || !number_of(word, &row->total))
+	    (size_t)(word.p + word.n - line.p) != lines->layout.total_end || !printed_count(word, &row->total))
 		return false;
 	row->name = text_trim(t);
 	row->is_total = text_eq(row->name, "Total");
@@ -119,7 +107,7 @@ is_numbers(struct text t)
 	unsigned n = 0;
 
 	while (text_word(&t, &word)) {
-		if (!number_of(word, &value))
+		if (!printed_count(word, &value))
 			return false;
 		n++;
 	}
@@ -156,7 +144,7 @@ next_line(struct lines *lines, struct row *row)
 		return LINE_OTHER;
 	struct text name = row->name, word;
 	uint64_t number;
-	lines->has_numbered_names |= text_last_word(&name, &word) && number_of(word, &number);
+	lines->has_numbered_names |= text_last_word(&name, &word) && printed_count(word, &number);
 	return LINE_ROW;
 }
 

@@ -8,19 +8,13 @@
 #include "err.h"
 #include "interrupt_rows.h"
 #include "json_scan.h"
+#include "printed.h"
 #include "refuse.h"
 
 static bool
 number_of(const struct json_member *m, uint64_t *value)
 {
-	struct text t = m->value;
-	bool negative = text_skip(&t, "-");
-
-	if ((m->type != JSON_NUMBER && m->type != JSON_STRING) || !text_is_u64(t, value))
-		return false;
-	if (negative || *value > INT64_MAX)
-		*value = 0;
-	return true;
+	return (m->type == JSON_NUMBER || m->type == JSON_STRING) && printed_count(m->value, value);
 }
 
 /* The last document that has its end, else the last one; up to its "total-interrupts". */
