@@ -1,3 +1,4 @@
+/* Labels are compared as they will be sent: what record_label() replaces or cuts may make two names one. */
 #include "dns_record.h"
 
 #include <string.h>
@@ -24,13 +25,17 @@ dns_server(struct arena *arena, Hiwat__Record *out, const char *server)
 Hiwat__DnsCache *
 dns_cache(struct arena *arena, Hiwat__Dns *dns, struct text cache)
 {
+	char *label = record_label(arena, cache);
+
+	if (label == NULL)
+		return NULL;
 	for (size_t i = 0; i < dns->n_caches; i++) {
-		if (text_eq(cache, dns->caches[i]->cache))
+		if (strcmp(label, dns->caches[i]->cache) == 0)
 			return dns->caches[i];
 	}
 	Hiwat__DnsCache *row = RECORD_ADD(arena, dns, caches, dns_cache);
-	if (row == NULL || (row->cache = record_label(arena, cache)) == NULL)
-		return NULL;
+	if (row != NULL)
+		row->cache = label;
 	return row;
 }
 
@@ -58,12 +63,16 @@ dns_responses(struct arena *arena, Hiwat__Dns *dns, struct text rcode)
 Hiwat__DnsSetting *
 dns_setting(struct arena *arena, Hiwat__Dns *dns, struct text name)
 {
+	char *label = record_label(arena, name);
+
+	if (label == NULL)
+		return NULL;
 	for (size_t i = 0; i < dns->n_settings; i++) {
-		if (text_eq(name, dns->settings[i]->name))
+		if (strcmp(label, dns->settings[i]->name) == 0)
 			return dns->settings[i];
 	}
 	Hiwat__DnsSetting *row = RECORD_ADD(arena, dns, settings, dns_setting);
-	if (row == NULL || (row->name = record_label(arena, name)) == NULL)
-		return NULL;
+	if (row != NULL)
+		row->name = label;
 	return row;
 }

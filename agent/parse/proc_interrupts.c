@@ -4,6 +4,8 @@
  */
 #include "proc.h"
 
+#include <string.h>
+
 #include "arena.h"
 #include "err.h"
 #include "last_dump.h"
@@ -229,13 +231,17 @@ source_of(struct arena *arena, Hiwat__Interrupt *out, const struct row *row, uin
 static Hiwat__SoftirqsByVector *
 vector_of(struct arena *arena, Hiwat__Interrupt *out, struct text label)
 {
+	char *name = record_label(arena, label);
+
+	if (name == NULL)
+		return NULL;
 	for (size_t i = 0; i < out->n_softirqs; i++) {
-		if (text_eq(label, out->softirqs[i]->vector))
+		if (strcmp(name, out->softirqs[i]->vector) == 0)
 			return out->softirqs[i];
 	}
 	Hiwat__SoftirqsByVector *vector = RECORD_ADD(arena, out, softirqs, softirqs_by_vector);
-	if (vector == NULL || (vector->vector = record_label(arena, label)) == NULL)
-		return NULL;
+	if (vector != NULL)
+		vector->vector = name;
 	return vector;
 }
 

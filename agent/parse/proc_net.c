@@ -77,9 +77,9 @@ tcp_value(struct arena *arena, Hiwat__Net *net, struct text name, uint64_t value
 	return HIWAT_OK;
 }
 
-/* Names and numbers belong together by their place. A pair of different lengths is only half of what it was. */
+/* Names and numbers belong together by their place. Of lines that differ in length the shorter lost its end. */
 static int
-tcp_pair(struct arena *arena, Hiwat__Net *net, struct text names, struct text values, bool cut, struct parse_reason *why)
+tcp_pair(struct arena *arena, Hiwat__Net *net, struct text names, struct text values, uint64_t *unknown)
 {
 	struct text name, value, n = names, v = values;
 	size_t n_names = 0, n_values = 0;
@@ -88,12 +88,15 @@ tcp_pair(struct arena *arena, Hiwat__Net *net, struct text names, struct text va
 		n_names++;
 	while (text_word(&v, &value))
 		n_values++;
-	if (n_names != n_values && !cut)
-		return parse_fail(why, HIWAT_E_FORMAT, "TcpExt has %zu names and %zu numbers", n_names, n_values);
-	while (text_word(&names, &name) && text_word(&values, &value)) {
+	/* Its last word may be half a name or half a number. */
+	size_t n_pairs = n_names < n_values ? n_names : n_values;
+	if (n_names != n_values) {
+		n_pairs -= n_pairs > 0;
+		++*unknown;
+	}
+	for (size_t i = 0; i < n_pairs && text_word(&names, &name) && text_word(&values, &value); i++) {
 		uint64_t number;
-		bool is_certain = !cut || values.n > 0 || n_names == n_values;
-		if (!is_certain || !text_is_u64(value, &number))
+		if (!text_is_u64(value, &number))
 			continue;
 		int err = tcp_value(arena, net, name, number);
 		if (err != HIWAT_OK)
@@ -107,7 +110,7 @@ proc_net_netstat_parse(const struct parse_input *in, struct arena *arena, Hiwat_
 {
 	struct text rest = in->text, line, group, names = { 0 }, pending = { 0 }, values = { 0 };
 	uint64_t unknown = 0;
-	bool cut, is_cut = false;
+	bool cut;
 
 	/* The last pair that is whole; one at a cut end only when there is no other. */
 	while (text_line(&rest, &line, &cut)) {
@@ -121,7 +124,6 @@ proc_net_netstat_parse(const struct parse_input *in, struct arena *arena, Hiwat_
 			} else if (pending.n > 0 && (!cut || values.n == 0)) {
 				names = pending;
 				values = line;
-				is_cut = cut;
 				pending.n = 0;
 			}
 		}
@@ -131,7 +133,7 @@ proc_net_netstat_parse(const struct parse_input *in, struct arena *arena, Hiwat_
 	Hiwat__Net *net = RECORD_ONE(arena, out, net, net);
 	if (net == NULL)
 		return HIWAT_E_NOMEM;
-	int err = tcp_pair(arena, net, names, values, is_cut, why);
+	int err = tcp_pair(arena, net, names, values, &unknown);
 	if (err == HIWAT_OK && unknown > 0)
 		err = record_count_unknown(arena, out, "proc-net-netstat", unknown);
 	return err;
@@ -198,8 +200,11 @@ begins_sockstat(struct text line)
 static int
 add_memory(struct arena *arena, Hiwat__Net *net, const char *label, uint64_t bytes)
 {
+	for (size_t i = 0; i < net->n_socket_memory; i++) {
+		if (text_eq(text_of(label), net->socket_memory[i]->protocol))
+			return HIWAT_OK;
+	}
 	Hiwat__SocketMemory *m = RECORD_ADD(arena, net, socket_memory, socket_memory);
-
 	if (m == NULL || (m->protocol = record_label(arena, text_of(label))) == NULL)
 		return HIWAT_E_NOMEM;
 	RECORD_SET(m, bytes, bytes);
@@ -209,8 +214,11 @@ add_memory(struct arena *arena, Hiwat__Net *net, const char *label, uint64_t byt
 static int
 add_sockets(struct arena *arena, Hiwat__Net *net, const char *label, struct text state, uint64_t value)
 {
+	for (size_t i = 0; i < net->n_sockets; i++) {
+		if (text_eq(text_of(label), net->sockets[i]->protocol) && text_eq(state, net->sockets[i]->state))
+			return HIWAT_OK;
+	}
 	Hiwat__Sockets *m = RECORD_ADD(arena, net, sockets, sockets);
-
 	if (m == NULL)
 		return HIWAT_E_NOMEM;
 	m->protocol = record_label(arena, text_of(label));

@@ -193,6 +193,26 @@ conntrack_row(struct text line, bool cut, struct conntrack *table)
 	return true;
 }
 
+/* A name that occurs twice counts at its first place. */
+static int
+add_event(struct arena *arena, Hiwat__Conntrack *m, struct text name, uint64_t total)
+{
+	char *label = record_label(arena, name);
+
+	if (label == NULL)
+		return HIWAT_E_NOMEM;
+	for (size_t i = 0; i < m->n_events; i++) {
+		if (strcmp(label, m->events[i]->event) == 0)
+			return HIWAT_OK;
+	}
+	Hiwat__ConntrackEvents *event = RECORD_ADD(arena, m, events, conntrack_events);
+	if (event == NULL)
+		return HIWAT_E_NOMEM;
+	event->event = label;
+	RECORD_SET(event, total, total);
+	return HIWAT_OK;
+}
+
 int
 proc_nf_conntrack_stat_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, struct parse_reason *why)
 {
@@ -221,10 +241,9 @@ proc_nf_conntrack_stat_parse(const struct parse_input *in, struct arena *arena, 
 		return HIWAT_E_NOMEM;
 	RECORD_SET(m, entries, table.entries);
 	for (size_t i = 1; i < table.n_names && i < table.n_columns; i++) {
-		Hiwat__ConntrackEvents *event = RECORD_ADD(arena, m, events, conntrack_events);
-		if (event == NULL || (event->event = record_label(arena, table.names[i])) == NULL)
-			return HIWAT_E_NOMEM;
-		RECORD_SET(event, total, table.sums[i]);
+		int err = add_event(arena, m, table.names[i], table.sums[i]);
+		if (err != HIWAT_OK)
+			return err;
 	}
 	return unknown > 0 ? record_count_unknown(arena, out, "nf-conntrack-stat", unknown) : HIWAT_OK;
 }

@@ -23,6 +23,7 @@ struct state {
 	double hz;
 	size_t n_columns; /* numbers of the first cpu row, as all rows have */
 	char *mode_labels[N_MODES]; /* shared by all rows */
+	uint64_t next_cpu; /* one more than the highest CPU so far */
 	uint64_t unknown;
 	bool has_data;
 };
@@ -97,16 +98,19 @@ add_all_cpus(struct state *s, const uint64_t *numbers, size_t n)
 	return HIWAT_OK;
 }
 
-/* CPU numbers rise, so that a row that is there twice is not far from the end. */
+/* CPU numbers rise from row to row, which spares the search for one that is there twice. */
 static bool
-has_core(const Hiwat__Interrupt *m, struct text core)
+has_core(struct state *s, struct text core)
 {
-	for (size_t i = m->n_cores; i > 0; i--) {
-		struct text other = text_of(m->cores[i - 1]->cpu);
-		if (text_same(other, core))
+	uint64_t cpu;
+
+	if (text_is_u64(core, &cpu) && cpu >= s->next_cpu && cpu < UINT64_MAX) {
+		s->next_cpu = cpu + 1;
+		return false;
+	}
+	for (size_t i = 0; i < s->interrupt->n_cores; i++) {
+		if (text_eq(core, s->interrupt->cores[i]->cpu))
 			return true;
-		if (other.n < core.n)
-			break;
 	}
 	return false;
 }
@@ -117,7 +121,7 @@ cpu_line(struct state *s, struct text core, struct text line, bool cut)
 	uint64_t numbers[MAX_NUMBERS];
 	int n = read_numbers(line, cut, s->n_columns, numbers);
 
-	if (n <= 0 || (core.n > 0 ? has_core(s->interrupt, core) : s->interrupt->n_cpu > 0)) {
+	if (n <= 0 || (core.n > 0 ? has_core(s, core) : s->interrupt->n_cpu > 0)) {
 		s->unknown += !cut;
 		return HIWAT_OK;
 	}

@@ -81,7 +81,7 @@ progress_of(struct text line, double *ratio)
 	long at = text_find(line, "% done");
 	struct text before = { line.p, at > 0 ? (size_t)at : 0 }, word;
 
-	if (at <= 0 || !text_last_word(&before, &word) || *word.p < '0' || *word.p > '9' || !text_is_double(word, ratio))
+	if (at <= 0 || !text_last_word(&before, &word) || !zpool_decimal(&word, ratio) || word.n > 0)
 		return false;
 	*ratio /= 100;
 	return true;
@@ -197,6 +197,7 @@ table_row(struct state *s, struct text line, bool cut)
 
 /* ---------------------------------------------------------------------------------------------------------- errors */
 
+/* A list that names no file, as without privileges, leaves the number open: the pool is not without errors. */
 static void
 errors_line(struct state *s, struct text text)
 {
@@ -204,17 +205,19 @@ errors_line(struct state *s, struct text text)
 
 	s->is_whole = true;
 	s->is_listing_files = text_starts(text, "Permanent errors have been detected");
-	if (text_starts(text, "No known data errors") || s->is_listing_files)
+	if (text_starts(text, "No known data errors"))
 		RECORD_SET(s->pool, data_errors, 0);
 	else if (text_u64(&text, &n) == HIWAT_OK && text_starts(text, " data error"))
 		RECORD_SET(s->pool, data_errors, n);
 }
 
-/* /path, dataset:/path, dataset:<0x2a>, <metadata>:<0x3d> */
+/* /path, dataset:/path, dataset:<0x2a>, <metadata>:<0x3d>. A prompt may hold ":/", too, but no blanks stand before it. */
 static bool
 is_file(struct text line)
 {
-	return text_starts(line, "/") || text_starts(line, "<") || text_find(line, ":/") > 0 || text_find(line, ":<") > 0;
+	struct text t = text_trim(line);
+
+	return text_starts(t, "/") || text_starts(t, "<") || text_find(t, ":<") > 0 || (indent_of(line) > 0 && text_find(t, ":/") > 0);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- lines */
@@ -224,16 +227,16 @@ pool_line(struct state *s, struct text name)
 {
 	if (name.n == 0)
 		return HIWAT_OK;
-	for (size_t i = 0; i < s->storage->n_zpools; i++) {
-		if (!text_eq(name, s->storage->zpools[i]->pool))
-			continue;
+	char *label = record_label(s->arena, name);
+	if (label == NULL)
+		return HIWAT_E_NOMEM;
+	if (zpool_find(s->storage, label) != NULL) {
 		s->before = s->storage->zpools;
 		s->n_before = s->storage->n_zpools;
 		s->storage->zpools = NULL;
 		s->storage->n_zpools = 0;
-		break;
 	}
-	s->pool = zpool_add(s->arena, s->storage, name);
+	s->pool = zpool_add(s->arena, s->storage, label);
 	s->is_whole = s->is_scan_running = s->is_listing_files = false;
 	s->has_base = s->in_logs = s->in_log_mirror = false;
 	return s->pool != NULL ? HIWAT_OK : HIWAT_E_NOMEM;
@@ -329,7 +332,7 @@ status_line(struct state *s, struct text line, bool cut)
 		return table_row(s, line, cut);
 	} else if (s->block == BLOCK_SCAN) {
 		scan_progress(s, trimmed);
-	} else if (s->block == BLOCK_ERRORS && s->is_listing_files && is_file(trimmed)) {
+	} else if (s->block == BLOCK_ERRORS && s->is_listing_files && is_file(line)) {
 		RECORD_SET(s->pool, data_errors, s->pool->data_errors + 1);
 	} else {
 		s->unknown += !cut && !is_text;

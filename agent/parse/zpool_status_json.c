@@ -31,7 +31,7 @@ is_string(const json_t *object, const char *member, const char *wanted)
 
 /* Errors of a device and of all inside it. */
 static int
-add_vdev(struct arena *arena, Hiwat__Zpool *pool, const char *key, json_t *vdev, unsigned depth)
+add_vdev(struct arena *arena, Hiwat__Zpool *pool, const char *key, json_t *vdev, unsigned depth, bool *has_logs)
 {
 	static const char *const members[] = { "read_errors", "write_errors", "checksum_errors" };
 	const char *name = json_string_value(json_object_get(vdev, "name"));
@@ -40,22 +40,25 @@ add_vdev(struct arena *arena, Hiwat__Zpool *pool, const char *key, json_t *vdev,
 	size_t n = 0;
 	double d;
 
+	/* With --json-flat-vdevs the log devices are among the others, and nothing tells who is inside a mirror. */
+	if (is_string(vdev, "class", "log"))
+		*has_logs = true;
 	while (n < 3 && number_of(json_object_get(vdev, members[n]), &d))
 		counts[n++] = (uint64_t)(d + 0.5);
 	int err = n > 0 ? zpool_add_errors(arena, pool, text_of(name != NULL ? name : key), counts, n) : HIWAT_OK;
 	for (void *it = json_object_iter(inner); it != NULL && err == HIWAT_OK && depth < DEPTH_MAX;
 	     it = json_object_iter_next(inner, it))
-		err = add_vdev(arena, pool, json_object_iter_key(it), json_object_iter_value(it), depth + 1);
+		err = add_vdev(arena, pool, json_object_iter_key(it), json_object_iter_value(it), depth + 1, has_logs);
 	return err;
 }
 
 static int
-add_class(struct arena *arena, Hiwat__Zpool *pool, json_t *vdevs)
+add_class(struct arena *arena, Hiwat__Zpool *pool, json_t *vdevs, bool *has_logs)
 {
 	int err = HIWAT_OK;
 
 	for (void *it = json_object_iter(vdevs); it != NULL && err == HIWAT_OK; it = json_object_iter_next(vdevs, it))
-		err = add_vdev(arena, pool, json_object_iter_key(it), json_object_iter_value(it), 0);
+		err = add_vdev(arena, pool, json_object_iter_key(it), json_object_iter_value(it), 0, has_logs);
 	return err;
 }
 
@@ -66,7 +69,8 @@ count_logs(Hiwat__Zpool *pool, json_t *logs)
 
 	for (void *it = json_object_iter(logs); it != NULL; it = json_object_iter_next(logs, it)) {
 		const json_t *vdev = json_object_iter_value(it);
-		bool is_mirror = is_string(vdev, "vdev_type", "mirror");
+		bool is_mirror = is_string(vdev, "vdev_type", "mirror") ||
+		    text_starts(text_of(json_object_iter_key(it)), "mirror-");
 		devices += is_mirror ? json_object_size(json_object_get(vdev, "vdevs")) : 1;
 		unmirrored += !is_mirror;
 	}
@@ -114,19 +118,21 @@ fill_pool(struct arena *arena, Hiwat__Zpool *pool, const json_t *object, int tz_
 	static const char *const classes[] = { "vdevs", "dedup", "special", "logs", "l2cache" };
 	const char *state = json_string_value(json_object_get(object, "state"));
 	const json_t *scan = json_object_get(object, "scan_stats");
+	json_t *logs = json_object_get(object, "logs");
+	bool has_logs = false;
 	double errors;
 	int err = HIWAT_OK;
 
 	if (state != NULL)
 		err = zpool_set_state(arena, pool, text_of(state));
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]) && err == HIWAT_OK; i++)
-		err = add_class(arena, pool, json_object_get(object, classes[i]));
+		err = add_class(arena, pool, json_object_get(object, classes[i]), &has_logs);
 	if (json_is_object(scan))
 		fill_scan(pool, scan, tz_seconds);
 	if (number_of(json_object_get(object, "error_count"), &errors))
 		RECORD_SET(pool, data_errors, (uint64_t)(errors + 0.5));
-	if (json_is_object(json_object_get(object, "vdevs")))
-		count_logs(pool, json_object_get(object, "logs"));
+	if (json_is_object(logs) || (json_is_object(json_object_get(object, "vdevs")) && !has_logs))
+		count_logs(pool, logs);
 	return err;
 }
 
@@ -151,7 +157,10 @@ zpool_status_json_parse(const struct parse_input *in, struct arena *arena, Hiwat
 		const json_t *object = json_object_iter_value(it);
 		const char *name = json_string_value(json_object_get(object, "name"));
 		/* With --json-pool-key-guid the key is a number. */
-		Hiwat__Zpool *pool = zpool_add(arena, storage, text_of(name != NULL ? name : json_object_iter_key(it)));
+		char *label = record_label(arena, text_of(name != NULL ? name : json_object_iter_key(it)));
+		if (label != NULL && zpool_find(storage, label) != NULL)
+			continue;
+		Hiwat__Zpool *pool = label != NULL ? zpool_add(arena, storage, label) : NULL;
 		err = pool != NULL ? fill_pool(arena, pool, object, in->tz_seconds) : HIWAT_E_NOMEM;
 	}
 	json_decref(root);

@@ -7,13 +7,38 @@
 #include "err.h"
 
 bool
+zpool_decimal(struct text *t, double *number)
+{
+	struct text fraction, rest = *t;
+	double whole, part;
+	uint64_t digits;
+
+	if (t->n == 0 || *t->p < '0' || *t->p > '9' || text_double(&rest, &whole) != HIWAT_OK)
+		return false;
+	fraction = rest;
+	if (text_skip(&fraction, ",") && fraction.n > 0 && *fraction.p >= '0' && *fraction.p <= '9') {
+		struct text end = fraction;
+		if (text_u64(&end, &digits) != HIWAT_OK)
+			return false;
+		part = (double)digits;
+		for (size_t i = end.n; i < fraction.n; i++)
+			part /= 10;
+		whole += part;
+		rest = end;
+	}
+	*number = whole;
+	*t = rest;
+	return true;
+}
+
+bool
 zpool_number(struct text t, double *number)
 {
 	static const char units[] = "BKMGTPE";
 	double d;
 
 	t = text_trim(t);
-	if (t.n == 0 || *t.p < '0' || *t.p > '9' || text_double(&t, &d) != HIWAT_OK)
+	if (!zpool_decimal(&t, &d))
 		return false;
 	if (t.n > 0) {
 		const char *unit = *t.p != '\0' ? strchr(units, *t.p) : NULL;
@@ -78,12 +103,22 @@ zpool_is_state(struct text word)
 }
 
 Hiwat__Zpool *
-zpool_add(struct arena *arena, Hiwat__Storage *storage, struct text name)
+zpool_find(const Hiwat__Storage *storage, const char *label)
+{
+	for (size_t i = 0; i < storage->n_zpools; i++) {
+		if (strcmp(storage->zpools[i]->pool, label) == 0)
+			return storage->zpools[i];
+	}
+	return NULL;
+}
+
+Hiwat__Zpool *
+zpool_add(struct arena *arena, Hiwat__Storage *storage, char *label)
 {
 	Hiwat__Zpool *pool = RECORD_ADD(arena, storage, zpools, zpool);
 
-	if (pool == NULL || (pool->pool = record_label(arena, name)) == NULL)
-		return NULL;
+	if (pool != NULL)
+		pool->pool = label;
 	return pool;
 }
 

@@ -9,8 +9,11 @@
 
 struct arena;
 
-/* A count or size: 12, 1.23K, 4.5TB; units of base 1024, a B may follow. Whole, rounded. */
+/* A count or size: 12, 1.23K, 4.5TB; units of base 1024, a B may follow. */
 bool zpool_number(struct text t, double *number);
+
+/* A number at the start of *t, as text_double(); before 0.8 the point is that of the locale and may be a comma. */
+bool zpool_decimal(struct text *t, double *number);
 
 /* "Sun Feb 12 11:40:04 2023", maybe behind other words, to Unix seconds, for a clock this many seconds east of UTC. */
 bool zpool_ctime(struct text t, int tz_seconds, double *seconds);
@@ -18,8 +21,10 @@ bool zpool_ctime(struct text t, int tz_seconds, double *seconds);
 /* Whether the word is a state of a pool or a device, AVAIL and INUSE of spares included. */
 bool zpool_is_state(struct text word);
 
-/* A new pool with its name. NULL at the arena's ceiling. */
-Hiwat__Zpool *zpool_add(struct arena *arena, Hiwat__Storage *storage, struct text name);
+/* The pool of this name, NULL when there is none. label: as record_label() makes it. */
+Hiwat__Zpool *zpool_find(const Hiwat__Storage *storage, const char *label);
+/* A new pool with its name, which is kept. NULL at the arena's ceiling. */
+Hiwat__Zpool *zpool_add(struct arena *arena, Hiwat__Storage *storage, char *label);
 /* HIWAT_E_NOMEM at the arena's ceiling. */
 int zpool_set_state(struct arena *arena, Hiwat__Zpool *pool, struct text state);
 

@@ -47,6 +47,8 @@ static const struct parsed_row rows[] = {
 	{ "two dumps, the last breaks off", unbound_stats_parse,
 	    "thread0.num.queries=1\ntotal.num.queries=1\ntime.up=5\nthread0.num.queries=2\ntotal.num.que", 0,
 	    "hiwat_dns_queries_total{server=\"unbound\"} 1\n" },
+	{ "names that are one after cleaning", unbound_stats_parse, "total.num.queries=1\nmem.cache.\001=1\nmem.cache.\002=2\n", 0,
+	    "hiwat_dns_cache_bytes{cache=\"?\",server=\"unbound\"} 2\n" },
 	{ "an error instead", unbound_stats_parse, "error: connect: Connection refused for 127.0.0.1 port 8953\n", HIWAT_E_NODATA, "" },
 	/* ------------------------------------------------------------------------------------------------- named.stats */
 	{ "9.3: no sections, zones behind", bind_stats_parse,

@@ -11,6 +11,8 @@
 
 static const struct parsed_row rows[] = {
 	/* ------------------------------------------------------------------------------------------------ interrupts */
+	{ "an 8259 without devices", proc_interrupts_parse, CPUS2 "  3:          2          0    XT-PIC-XT      \n", 0,
+	    "hiwat_interrupts_total{device=\"\",irq=\"3\"} 2\n" },
 	{ "2.6.32: chip and flow joined", proc_interrupts_parse,
 	    CPUS2 "  0:        125          3   IO-APIC-edge      timer\n"
 		  " 30:          7          8   PCI-MSI-edge      eth0-TxRx-0\n"
@@ -169,13 +171,21 @@ static const struct parsed_row rows[] = {
 	{ "a number too large", proc_stat_parse, "cpu  1 2 3 4\ncpu0 99999999999999999999 2 3 4\n", 0,
 	    "!hiwat_cpu_core_seconds_total{cpu=\"0\",mode=\"user\"}\n"
 	    "hiwat_parse_unknown_lines_total{source=\"proc-stat\"} 1\n" },
+	{ "rows out of order, one twice: the first", proc_stat_parse, "cpu  1 2 3 4\ncpu16002 1 2 3 4\ncpu0 1 2 3 4\ncpu0 5 2 3 4\n", 0,
+	    "hiwat_cpu_core_seconds_total{cpu=\"0\",mode=\"user\"} 0.01\n" },
 	{ "no stat", proc_stat_parse, "cpu family\t: 6\nmodel\t: 1\n", HIWAT_E_NODATA, "" },
 	/* ----------------------------------------------------------------------------------------------- net/netstat */
 	{ "pairs by place", proc_net_netstat_parse,
 	    "TcpExt: SyncookiesSent ListenOverflows ListenDrops TCPMemoryPressures\nTcpExt: 1 2 3 4\nIpExt: InNoRoutes\nIpExt: 0\n", 0,
 	    "hiwat_listen_overflows_total 2\nhiwat_syn_cookies_sent_total 1\nhiwat_tcp_events_total{event=\"ListenDrops\"} 3\n"
 	    "hiwat_tcp_events_total{event=\"TCPMemoryPressures\"} 4\n!hiwat_tcp_events_total{event=\"ListenOverflows\"}\n" },
-	{ "lengths differ", proc_net_netstat_parse, "TcpExt: ListenOverflows ListenDrops\nTcpExt: 1\n", HIWAT_E_FORMAT, "" },
+	{ "names cut at the width of a terminal", proc_net_netstat_parse,
+	    "TcpExt: ListenOverflows ListenDrops TCPMemoryPressures\nTcpExt: 1 2 3 4\n", 0,
+	    "hiwat_listen_overflows_total 1\nhiwat_tcp_events_total{event=\"ListenDrops\"} 2\n"
+	    "!hiwat_tcp_events_total{event=\"TCPMemoryPressures\"}\n"
+	    "hiwat_parse_unknown_lines_total{source=\"proc-net-netstat\"} 1\n" },
+	{ "numbers cut", proc_net_netstat_parse, "TcpExt: ListenOverflows ListenDrops TCPRcvQDrop\nTcpExt: 1 2\n", 0,
+	    "hiwat_listen_overflows_total 1\n!hiwat_tcp_events_total{event=\"ListenDrops\"}\n" },
 	{ "breaks off inside the numbers", proc_net_netstat_parse, "TcpExt: ListenOverflows ListenDrops TCPRcvQDrop\nTcpExt: 1 2", 0,
 	    "hiwat_listen_overflows_total 1\n!hiwat_tcp_events_total{event=\"ListenDrops\"}\n" },
 	{ "two dumps, the second breaks off", proc_net_netstat_parse,
@@ -199,6 +209,8 @@ static const struct parsed_row rows[] = {
 	    "hiwat_sockets{protocol=\"tcp\",state=\"inuse\"} 35\n!hiwat_sockets{protocol=\"tcp\",state=\"orphan\"}\n" },
 	{ "whole but for the last newline", proc_sockstat_parse, "sockets: used 290\nFRAG: inuse 0 memory 77", 0,
 	    "hiwat_socket_memory_bytes{protocol=\"frag\"} 77\n" },
+	{ "a word twice in a row: the first", proc_sockstat_parse, "TCP: inuse 5 inuse 6 mem 1 mem 2\n", 0,
+	    "hiwat_sockets{protocol=\"tcp\",state=\"inuse\"} 5\nhiwat_socket_memory_bytes{protocol=\"tcp\"} 4096\n" },
 	{ "sockstat(1) of FreeBSD is another kind", proc_sockstat_parse,
 	    "USER     COMMAND    PID   FD PROTO  LOCAL ADDRESS         FOREIGN ADDRESS\nroot     sshd       1     3  tcp4   *:22     *:*\n",
 	    HIWAT_E_NODATA, "" },
@@ -233,6 +245,9 @@ static const struct parsed_row rows[] = {
 	    "00000000 00000000 00000000 00000001\n"
 	    "00000010  00000001 000",
 	    0, "hiwat_conntrack_entries 16\nhiwat_conntrack_events_total{event=\"clashres\"} 1\n" },
+	{ "a name twice: the first", proc_nf_conntrack_stat_parse,
+	    "entries found found insert_failed\n00000001 00000002 00000003 00000004\n", 0,
+	    "hiwat_conntrack_events_total{event=\"found\"} 2\n" },
 	{ "arp_cache is another kind", proc_nf_conntrack_stat_parse,
 	    "entries  allocs destroys hash_grows  lookups hits  res_failed\n00000001  00000001 00000001 00000001  00000001 00000001  00000001\n",
 	    HIWAT_E_NODATA, "" },
@@ -262,6 +277,8 @@ static const struct parsed_row rows[] = {
 	{ "file-nr without limit", proc_file_nr_parse, "391\t0\t9223372036854775807\n", 0, "hiwat_files_open 391\n!hiwat_files_limit\n" },
 	{ "loadavg", proc_loadavg_parse, "0.43 0.19 0.07 2/93 10018\n", 0, "hiwat_run_queue 2\nhiwat_processes 93\n" },
 	{ "uptime is not loadavg", proc_loadavg_parse, "1234.5 234.5\n", HIWAT_E_NODATA, "" },
+	{ "names that are one after cleaning", proc_softirqs_parse,
+	    CPUS2 "HI: 1 1\n\001: 1 1\n\002: 2 2\n", 0, "hiwat_softirqs_total{vector=\"?\"} 6\n" },
 	{ "interrupts are not softirqs", proc_softirqs_parse, CPUS2 "  0:          1          2   XT-PIC  timer\n", HIWAT_E_NODATA,
 	    "" },
 };

@@ -36,6 +36,10 @@ static const struct parsed_row rows[] = {
 	    POOL("  scan: scrub in progress since Sun Feb 12 11:40:04 2023\n    1.2T scanned out of 4T at 100M/s, 8h1m to go\n"
 		 "    0 repaired, 30.25% done\n"),
 	    0, RUNNING NEVER "hiwat_zpool_scrub_progress_ratio{pool=\"tank\"} 0.3025\n" KNOWN },
+	{ "a locale with commas", zpool_status_parse,
+	    POOL("  scan: scrub in progress since Thu Aug 17 10:25:48 2017\n    9,12T scanned out of 9,48T at 1,90M/s, 55h33m to go\n"
+		 "    0 repaired, 96,25% done\n"),
+	    0, RUNNING "hiwat_zpool_scrub_progress_ratio{pool=\"tank\"} 0.9625\n" },
 	{ "running, 0.8", zpool_status_parse,
 	    POOL("  scan: resilver in progress since Sun Feb 12 11:40:04 2023\n\t1.2T scanned at 1G/s, 900G issued at 700M/s, 4T total\n"
 		 "\t0B repaired, 25.00% done, 0 days 01:02:03 to go\n"),
@@ -90,9 +94,18 @@ static const struct parsed_row rows[] = {
 	    0,
 	    "hiwat_zpool_data_errors{pool=\"tank\"} 4\n!hiwat_zpool_data_errors{pool=\"other\"}\n"
 	    "hiwat_zpool_online{pool=\"other\",state=\"FAULTED\"} 0\n" },
+	{ "files with errors that may not be listed, then a prompt", zpool_status_parse,
+	    "  pool: tank\n state: ONLINE\nerrors: Permanent errors have been detected in the following files:\n\nroot@nas:/home# ", 0,
+	    "!hiwat_zpool_data_errors{pool=\"tank\"}\n" },
+	{ "solaris: files without blanks before, no last newline", zpool_status_parse,
+	    "  pool: tank\n state: ONLINE\nerrors: Permanent errors have been detected in the following files: \n\n/tank/a\n/tank/b", 0,
+	    "hiwat_zpool_data_errors{pool=\"tank\"} 2\n" },
 	{ "errors unknown", zpool_status_parse,
 	    "  pool: tank\n state: SUSPENDED\nerrors: List of errors unavailable: pool I/O is currently suspended\n", 0,
 	    "hiwat_zpool_online{pool=\"tank\",state=\"SUSPENDED\"} 0\n!hiwat_zpool_data_errors{pool=\"tank\"}\n" },
+	{ "names that are one after cleaning", zpool_status_parse,
+	    "  pool: a\001\n state: ONLINE\nerrors: No known data errors\n  pool: a\002\n state: DEGRADED\nerrors: No known data errors\n", 0,
+	    "hiwat_zpool_online{pool=\"a?\",state=\"DEGRADED\"} 0\n" },
 	{ "-x: all", zpool_status_parse, "all pools are healthy\n", 0, KNOWN },
 	{ "-x: one", zpool_status_parse, "pool 'tank' is healthy\n", 0, "hiwat_zpool_online{pool=\"tank\",state=\"ONLINE\"} 1\n" },
 	{ "no pools", zpool_status_parse, "no pools available\n", 0, KNOWN },
@@ -134,6 +147,10 @@ static const struct parsed_row rows[] = {
 	    "{\"pools\":{\"tank\":{\"state\":\"ONLINE\",\"scan_stats\":{\"function\":\"SCRUB\",\"state\":\"SCANNING\",\"to_examine\":1000,"
 	    "\"issued\":200,\"scrub_pause\":1676202004}}}}",
 	    0, IDLE NEVER },
+	{ "JSON, flat: logs cannot be told apart", zpool_status_json_parse,
+	    "{\"pools\":{\"tank\":{\"state\":\"ONLINE\",\"vdevs\":{\"tank\":{\"read_errors\":\"0\"},\"sdb\":{\"class\":\"log\",\"read_errors\":"
+	    "\"1\"}}}}}",
+	    0, ERRORS("sdb", "read", "1") "!hiwat_zpool_log_devices{pool=\"tank\"}\n!hiwat_zpool_log_unmirrored{pool=\"tank\"}\n" },
 	{ "JSON without pools", zpool_status_json_parse, "{\"pools\":{}}", 0, "" },
 	{ "JSON that breaks off", zpool_status_json_parse, "{\"pools\":{\"tank\":{\"state\":\"ONL", HIWAT_E_FORMAT, "" },
 };
