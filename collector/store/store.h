@@ -78,7 +78,8 @@ int store_each_progress(struct store *store,
     bool (*fn)(void *arg, const uint8_t uuid[16], uint64_t stream, bool late, uint64_t sequence), void *arg);
 /*
  * Forgets a bounded piece of what is older than 30 days or more than 100,000 rows: finished notifications, closed
- * incidents, progress. Queued like a change; call it about once a minute.
+ * incidents, progress. Notifications that are a day past their time without a thread that gave them up (their route is gone)
+ * are given up. Queued like a change; call it about once a minute.
  */
 int store_prune(struct store *store, uint64_t now_ns);
 

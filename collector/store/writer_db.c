@@ -5,7 +5,8 @@
 #include "err.h"
 #include "internal.h"
 
-#define KEEP_NS (30ULL * 86400 * 1000000000)
+#define DAY_NS (86400ULL * 1000000000)
+#define KEEP_NS (30 * DAY_NS)
 #define KEEP_ROWS "100000"
 #define PRUNE_ROWS "1000" /* in one go, so that a commit stays short */
 
@@ -20,6 +21,7 @@ enum {
 	DONE,
 	RETRY,
 	EXPIRE,
+	PRUNE_WAITING,
 	PRUNE_OUTBOX,
 	PRUNE_OUTBOX_ROWS,
 	PRUNE_INCIDENTS,
@@ -45,6 +47,9 @@ static const char *const statements[N_STATEMENTS] = {
 		 " WHERE id = ?1 AND state <> 1",
 	[RETRY] = "UPDATE outbox SET next_try_ns = ?2, last_error = ?3, tries = tries + 1 WHERE id = ?1 AND state = 0",
 	[EXPIRE] = "UPDATE outbox SET state = 2, finished_ns = ?2, last_error = ?3 WHERE id = ?1 AND state = 0",
+	/* Rows of routes that are configured no more: nobody gives them up. */
+	[PRUNE_WAITING] = "UPDATE outbox SET state = 2, finished_ns = expires_ns, last_error = 'no route took it' WHERE id IN"
+			  " (SELECT id FROM outbox WHERE state = 0 AND expires_ns < ?1 LIMIT " PRUNE_ROWS ")",
 	[PRUNE_OUTBOX] = "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE state <> 0 AND finished_ns < ?1"
 			 " LIMIT " PRUNE_ROWS ")",
 	[PRUNE_OUTBOX_ROWS] = "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE state <> 0"
@@ -179,11 +184,12 @@ static int
 prune(struct writer_db *w, uint64_t now_ns)
 {
 	uint64_t before = now_ns > KEEP_NS ? now_ns - KEEP_NS : 0;
+	uint64_t waiting_before = now_ns > DAY_NS ? now_ns - DAY_NS : 0;
 	int code = SQLITE_OK;
 
-	for (int which = PRUNE_OUTBOX; code == SQLITE_OK && which <= PRUNE_PROGRESS; which++) {
+	for (int which = PRUNE_WAITING; code == SQLITE_OK && which <= PRUNE_PROGRESS; which++) {
 		if (sqlite3_bind_parameter_count(w->stmt[which]) > 0)
-			bind_u64(w->stmt[which], 1, before);
+			bind_u64(w->stmt[which], 1, which == PRUNE_WAITING ? waiting_before : before);
 		code = run(w, which);
 	}
 	return code;
@@ -213,9 +219,12 @@ writer_db_commit(struct writer_db *w, const struct job *head, size_t n, bool *ne
 	bool added = false;
 	int code = run(w, BEGIN);
 
-	for (; code == SQLITE_OK && n > 0; n--, head = head->next) {
-		code = write_job(w, head);
-		added = added || (head->kind == JOB_CHANGE && head->change.n_notifications > 0);
+	for (const struct job *job = head; code == SQLITE_OK; job = job->next) {
+		code = write_job(w, job);
+		added = added || (job->kind == JOB_CHANGE && job->change.n_notifications > 0);
+		/* The next pointer of the last job is not ours to read: somebody may be appending. */
+		if (--n == 0)
+			break;
 	}
 	if (code == SQLITE_OK)
 		code = run(w, COMMIT);

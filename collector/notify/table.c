@@ -1,0 +1,18 @@
+#include <string.h>
+
+#include "sinks.h"
+
+const struct sink *const sinks[] = {
+	&sink_webhook,
+	&sink_command,
+	NULL,
+};
+
+const struct sink *
+sink_find(const char *name)
+{
+	for (size_t i = 0; sinks[i] != NULL; i++)
+		if (strcmp(sinks[i]->name, name) == 0)
+			return sinks[i];
+	return NULL;
+}
