@@ -77,9 +77,13 @@ tcp_value(struct arena *arena, Hiwat__Net *net, struct text name, uint64_t value
 	return HIWAT_OK;
 }
 
-/* Names and numbers belong together by their place. Of lines that differ in length the shorter lost its end. */
+/*
+ * Names and numbers belong together by their place. The line of names is the longer one and the first to be cut, by the
+ * width of a terminal or an editor; numbers that are too few otherwise than at the end of the text have no explanation.
+ */
 static int
-tcp_pair(struct arena *arena, Hiwat__Net *net, struct text names, struct text values, uint64_t *unknown)
+tcp_pair(struct arena *arena, Hiwat__Net *net, struct text names, struct text values, bool cut, uint64_t *unknown,
+    struct parse_reason *why)
 {
 	struct text name, value, n = names, v = values;
 	size_t n_names = 0, n_values = 0;
@@ -88,7 +92,9 @@ tcp_pair(struct arena *arena, Hiwat__Net *net, struct text names, struct text va
 		n_names++;
 	while (text_word(&v, &value))
 		n_values++;
-	/* Its last word may be half a name or half a number. */
+	if (n_values < n_names && !cut)
+		return parse_fail(why, HIWAT_E_FORMAT, "TcpExt has %zu names and %zu numbers", n_names, n_values);
+	/* The last word of a cut line may be half a name or half a number. */
 	size_t n_pairs = n_names < n_values ? n_names : n_values;
 	if (n_names != n_values) {
 		n_pairs -= n_pairs > 0;
@@ -110,7 +116,7 @@ proc_net_netstat_parse(const struct parse_input *in, struct arena *arena, Hiwat_
 {
 	struct text rest = in->text, line, group, names = { 0 }, pending = { 0 }, values = { 0 };
 	uint64_t unknown = 0;
-	bool cut;
+	bool cut, is_cut = false;
 
 	/* The last pair that is whole; one at a cut end only when there is no other. */
 	while (text_line(&rest, &line, &cut)) {
@@ -124,6 +130,7 @@ proc_net_netstat_parse(const struct parse_input *in, struct arena *arena, Hiwat_
 			} else if (pending.n > 0 && (!cut || values.n == 0)) {
 				names = pending;
 				values = line;
+				is_cut = cut;
 				pending.n = 0;
 			}
 		}
@@ -133,7 +140,7 @@ proc_net_netstat_parse(const struct parse_input *in, struct arena *arena, Hiwat_
 	Hiwat__Net *net = RECORD_ONE(arena, out, net, net);
 	if (net == NULL)
 		return HIWAT_E_NOMEM;
-	int err = tcp_pair(arena, net, names, values, &unknown);
+	int err = tcp_pair(arena, net, names, values, is_cut, &unknown, why);
 	if (err == HIWAT_OK && unknown > 0)
 		err = record_count_unknown(arena, out, "proc-net-netstat", unknown);
 	return err;

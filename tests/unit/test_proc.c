@@ -184,8 +184,7 @@ static const struct parsed_row rows[] = {
 	    "hiwat_listen_overflows_total 1\nhiwat_tcp_events_total{event=\"ListenDrops\"} 2\n"
 	    "!hiwat_tcp_events_total{event=\"TCPMemoryPressures\"}\n"
 	    "hiwat_parse_unknown_lines_total{source=\"proc-net-netstat\"} 1\n" },
-	{ "numbers cut", proc_net_netstat_parse, "TcpExt: ListenOverflows ListenDrops TCPRcvQDrop\nTcpExt: 1 2\n", 0,
-	    "hiwat_listen_overflows_total 1\n!hiwat_tcp_events_total{event=\"ListenDrops\"}\n" },
+	{ "too few numbers", proc_net_netstat_parse, "TcpExt: ListenOverflows ListenDrops\nTcpExt: 1\n", HIWAT_E_FORMAT, "" },
 	{ "breaks off inside the numbers", proc_net_netstat_parse, "TcpExt: ListenOverflows ListenDrops TCPRcvQDrop\nTcpExt: 1 2", 0,
 	    "hiwat_listen_overflows_total 1\n!hiwat_tcp_events_total{event=\"ListenDrops\"}\n" },
 	{ "two dumps, the second breaks off", proc_net_netstat_parse,
