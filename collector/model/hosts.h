@@ -30,8 +30,8 @@ struct stream {
 
 enum stream_arrival { STREAM_NEW, STREAM_DUPLICATE, STREAM_TOO_MANY_GAPS };
 
-/* Notes that seq arrived. */
-enum stream_arrival stream_receive(struct stream *s, uint64_t seq);
+/* Notes that seq arrived, and that the numbers from first up to it were never used (first = seq: none). */
+enum stream_arrival stream_receive(struct stream *s, uint64_t first, uint64_t seq);
 /* The sender has nothing older than this: gaps below will never be filled. Returns how many batches were lost so. */
 uint64_t stream_forget_below(struct stream *s, uint64_t oldest);
 
@@ -62,6 +62,8 @@ struct host {
 	uint32_t next_due_ms;
 	uint8_t previous_boot_id[16]; /* to notice two hosts under one uuid */
 	bool silent, duplicate;
+	bool reconcile; /* its incidents are to be compared with its rules once all samplers spoke after: */
+	uint64_t reconcile_boot_ns;
 	uint64_t batches, duplicates, lost;
 	int64_t clock_min_ns[CLOCK_SLOTS]; /* smallest (received - sent) of each slot */
 	uint64_t clock_slot[CLOCK_SLOTS];  /* which five minutes the entry speaks of, 0: none */

@@ -21,38 +21,51 @@ absorb(struct stream *s)
 	}
 }
 
+static bool
+has_arrived(const struct stream *s, uint64_t seq)
+{
+	if (seq <= s->contiguous)
+		return true;
+	for (unsigned i = 0; i < s->n_ranges; i++) {
+		if (seq >= s->ranges[i].first && seq <= s->ranges[i].last)
+			return true;
+	}
+	return false;
+}
+
 enum stream_arrival
-stream_receive(struct stream *s, uint64_t seq)
+stream_receive(struct stream *s, uint64_t first, uint64_t seq)
 {
 	unsigned i = 0;
 
-	if (seq <= s->contiguous)
+	if (has_arrived(s, seq))
 		return STREAM_DUPLICATE;
-	if (seq == s->contiguous + 1) {
+	if (first <= s->contiguous + 1) {
 		s->contiguous = seq;
 		absorb(s);
 		return STREAM_NEW;
 	}
-	while (i < s->n_ranges && s->ranges[i].last + 1 < seq)
+	/* The first range that touches the new one or lies behind it. */
+	while (i < s->n_ranges && s->ranges[i].last + 1 < first)
 		i++;
-	if (i < s->n_ranges && seq + 1 >= s->ranges[i].first) {
-		if (seq >= s->ranges[i].first && seq <= s->ranges[i].last)
-			return STREAM_DUPLICATE;
-		if (seq < s->ranges[i].first)
-			s->ranges[i].first = seq;
-		else
-			s->ranges[i].last = seq;
-		if (i + 1 < s->n_ranges && s->ranges[i].last + 1 >= s->ranges[i + 1].first) {
-			s->ranges[i].last = s->ranges[i + 1].last;
-			remove_range(s, i + 1);
-		}
+	if (i == s->n_ranges || s->ranges[i].first > seq + 1) {
+		if (s->n_ranges == STREAM_RANGES_MAX)
+			return STREAM_TOO_MANY_GAPS;
+		memmove(&s->ranges[i + 1], &s->ranges[i], (s->n_ranges - i) * sizeof(s->ranges[0]));
+		s->ranges[i].first = first;
+		s->ranges[i].last = seq;
+		s->n_ranges++;
 		return STREAM_NEW;
 	}
-	if (s->n_ranges == STREAM_RANGES_MAX)
-		return STREAM_TOO_MANY_GAPS;
-	memmove(&s->ranges[i + 1], &s->ranges[i], (s->n_ranges - i) * sizeof(s->ranges[0]));
-	s->ranges[i].first = s->ranges[i].last = seq;
-	s->n_ranges++;
+	if (first < s->ranges[i].first)
+		s->ranges[i].first = first;
+	if (seq > s->ranges[i].last)
+		s->ranges[i].last = seq;
+	while (i + 1 < s->n_ranges && s->ranges[i].last + 1 >= s->ranges[i + 1].first) {
+		if (s->ranges[i + 1].last > s->ranges[i].last)
+			s->ranges[i].last = s->ranges[i + 1].last;
+		remove_range(s, i + 1);
+	}
 	return STREAM_NEW;
 }
 
