@@ -1,0 +1,38 @@
+#!/bin/sh
+# Installs what hiwat needs on Debian: install.sh build | demo | test. What is there already is left alone, and when all
+# of it is, nothing is asked of the network.
+set -eu
+
+build="gcc libc6-dev cmake ninja-build pkg-config protobuf-compiler protobuf-c-compiler libprotobuf-c-dev
+libcurl4-gnutls-dev libyaml-dev libjansson-dev libzstd-dev libmicrohttpd-dev libgnutls28-dev libsqlite3-dev"
+demo="$build openssl"
+test="$demo check clang-14 libclang-rt-14-dev llvm-14 unbound procps shellcheck mandoc"
+
+case "${1:-}" in
+build) wanted=$build ;;
+demo) wanted=$demo ;;
+test) wanted=$test ;;
+*)
+	echo "usage: install.sh build|demo|test" >&2
+	exit 2
+	;;
+esac
+
+missing=
+for package in $wanted; do
+	# Another package may stand in for libcurl's development files.
+	case $package in
+	libcurl4-*-dev) dpkg-query -W -f '${db:Status-Status}\n' 'libcurl4-*-dev' 2>/dev/null | grep -qx installed && continue ;;
+	esac
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" != 0 ]; then
+	echo "install.sh: as root: apt-get install$missing" >&2
+	exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -q
+# shellcheck disable=SC2086 # a list of words
+apt-get install -q -y --no-install-recommends $missing
