@@ -42,6 +42,8 @@ static const struct conf_option route_options[] = {
 	    .help = "Program and arguments of the sink command; the incident comes on its standard input." },
 	{ .key = "min_level", .type = CONF_ENUM, ROUTE(min_level), .words = config_level_words, .value = "warning",
 	    .help = "Lowest level of incidents that go this way." },
+	{ .key = "updates", .type = CONF_BOOL, ROUTE(updates), .value = "false",
+	    .help = "Tell also what changes in between: a level that fell, blindness, an acknowledgement." },
 	{ .key = "timeout", .type = CONF_DURATION, ROUTE(timeout_ms), .value = "10s", .min = 100, .max = 300000,
 	    .help = "Longest time for one try." },
 	{ .key = "expire", .type = CONF_DURATION, ROUTE(expire_ms), .value = "24h", .min = 60000,

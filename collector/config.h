@@ -17,6 +17,7 @@ struct route_config {
 	struct conf_list command;
 	int sink;      /* index into config_sink_words */
 	int min_level; /* index into config_level_words */
+	bool updates;
 	uint64_t timeout_ms, expire_ms, repeat_ms;
 };
 

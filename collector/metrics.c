@@ -1,6 +1,7 @@
 /* The collector's own numbers, and those of all hosts, as Prometheus text. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -131,8 +132,8 @@ metrics_write(struct web *w, struct buf *out)
 	number(out, "hiwat_collector_late_batches_total", "counter", "Batches of backlog among them", (double)p.late);
 	number(out, "hiwat_collector_duplicate_batches_total", "counter", "Batches that had arrived before", (double)p.duplicates);
 	number(out, "hiwat_collector_values_total", "counter", "Numbers taken", (double)p.values);
-	number(out, "hiwat_collector_decode_seconds_total", "counter", "Time spent decoding", (double)r.decode_ns / 1e9);
-	number(out, "hiwat_collector_pipeline_seconds_total", "counter", "Time spent on values, rules and incidents",
+	number(out, "hiwat_collector_decode_seconds_total", "counter", "CPU time spent decoding", (double)r.decode_ns / 1e9);
+	number(out, "hiwat_collector_pipeline_seconds_total", "counter", "CPU time spent on values, rules and incidents",
 	    (double)p.rules_ns / 1e9);
 	number(out, "hiwat_collector_snapshots_total", "counter", "Snapshots written", (double)p.snapshots);
 	number(out, "hiwat_collector_snapshot_failures_total", "counter", "Snapshots that failed", (double)p.snapshot_failures);

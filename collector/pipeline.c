@@ -10,7 +10,6 @@
 #include "codec.h"
 #include "err.h"
 #include "log.h"
-#include "notify.h"
 #include "record.h"
 #include "snapshot.h"
 #include "store.h"
@@ -26,13 +25,21 @@ struct pipeline {
 	struct rule_set *rules;
 	struct alerts *alerts;
 	struct store *store;
-	struct notifier *notifier;
 	struct pipeline_stats stats;
 	uint64_t started_mono_ns;
-	bool notify; /* an event was taken since the notifier was last woken */
+	struct log_complaint store_complaint;
 	struct log_complaint snapshot_complaint;
 	pthread_mutex_t snapshot_lock; /* one snapshot at a time */
 };
+
+/* From now on the host's incidents are to be compared with its rules, once every sampler has been heard. */
+static void
+expect_all_samplers(struct host *h, uint64_t mono_ns)
+{
+	h->last_mono_ns = mono_ns;
+	h->reconcile = true;
+	h->reconcile_boot_ns = h->live.boot_ns;
+}
 
 static void
 load_snapshot(struct pipeline *p)
@@ -51,16 +58,20 @@ load_snapshot(struct pipeline *p)
 	}
 	/* A collector that was away cannot know who was silent meanwhile: everybody gets the full time again. */
 	for (unsigned i = 0; p->hosts != NULL && i < hosts_count(p->hosts); i++)
-		hosts_at(p->hosts, i)->last_mono_ns = p->started_mono_ns;
+		expect_all_samplers(hosts_at(p->hosts, i), p->started_mono_ns);
 }
 
 struct pipeline *
-pipeline_new(const struct pipeline_config *config, struct rule_set *rules, struct store *store)
+pipeline_new(const struct pipeline_config *config, struct rule_set *rules, struct store *store,
+    const struct alert_route *routes, size_t n_routes)
 {
 	struct pipeline *p = calloc(1, sizeof(*p));
+	size_t unreadable = 0;
 
-	if (p == NULL)
+	if (p == NULL) {
+		rule_set_free(rules);
 		return NULL;
+	}
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_mutex_init(&p->snapshot_lock, NULL);
 	p->config = *config;
@@ -69,7 +80,9 @@ pipeline_new(const struct pipeline_config *config, struct rule_set *rules, struc
 	p->started_mono_ns = clock_mono_ns();
 	p->labels = labels_new(config->series_max);
 	p->hosts = hosts_new(config->hosts_max);
-	p->alerts = alerts_new(store);
+	p->alerts = alerts_new(store, routes, n_routes, clock_wall_ns(), &unreadable);
+	if (unreadable > 0)
+		log_error(TOPIC, "%zu incidents in the store could not be understood; they are left alone", unreadable);
 	if (p->labels != NULL && p->hosts != NULL && p->alerts != NULL)
 		load_snapshot(p);
 	if (p->labels == NULL || p->hosts == NULL || p->alerts == NULL) {
@@ -94,12 +107,6 @@ pipeline_free(struct pipeline *p)
 	free(p);
 }
 
-void
-pipeline_set_notifier(struct pipeline *p, struct notifier *n)
-{
-	p->notifier = n;
-}
-
 /* What the rules' events need to become incidents. */
 struct context {
 	struct pipeline *p;
@@ -114,7 +121,17 @@ take_event(void *arg, const struct rule_event *event)
 
 	if (err != HIWAT_OK)
 		log_error(TOPIC, "host %s: event of rule %s lost: %s", c->host.view->name, event->rule->id, err_text(err));
-	c->p->notify = true;
+}
+
+/* Hands what the events did to the store. What it does not take now is tried again, and the snapshot waits for it. */
+static void
+commit_events(struct pipeline *p, int err)
+{
+	if (err == HIWAT_OK)
+		log_recovered(&p->store_complaint, TOPIC, "incidents are stored again");
+	else
+		log_complain(&p->store_complaint, clock_mono_ns(), TOPIC, "incidents cannot be stored: %s; trying again",
+		    err_text(err));
 }
 
 /* An event of a rule whose truth the collector itself knows. */
@@ -227,6 +244,17 @@ note_boot(struct pipeline *p, struct host *h, struct track *t, const uint8_t boo
 	rule_state_reboot(t->rules);
 }
 
+/* Since that time; one that speaks no more is not waited for longer than two hours. */
+static bool
+all_samplers_heard(const struct track *t, uint64_t boot_ns)
+{
+	for (size_t i = 0; i < t->n_sets; i++) {
+		if (t->sets[i].boot_ns <= boot_ns && t->boot_ns < boot_ns + 7200 * NSEC_PER_SEC)
+			return false;
+	}
+	return true;
+}
+
 static int
 apply_batch(struct pipeline *p, struct host *h, const Hiwat__Batch *b, const struct arrival *a, bool late)
 {
@@ -251,6 +279,12 @@ apply_batch(struct pipeline *p, struct host *h, const Hiwat__Batch *b, const str
 	};
 	for (size_t i = 0; i < b->n_records; i++)
 		apply_record(p, h, t, b->records[i], &c, &now);
+	if (!late && h->reconcile && all_samplers_heard(t, h->reconcile_boot_ns)) {
+		h->reconcile = false;
+		struct host_view view = host_view_of(h, t, p->labels);
+		c.host.view = &view;
+		alerts_reconcile(p->alerts, &c.host, p->rules, t->rules);
+	}
 	if (!late && resources_update(&h->resources, &h->live, p->labels, b->boot_ns) != HIWAT_OK)
 		log_error(TOPIC, "host %s: out of memory, headroom is not worked out", h->name);
 	t->boot_ns = b->boot_ns;
@@ -295,7 +329,8 @@ batch_locked(struct pipeline *p, const Hiwat__Batch *b, const struct arrival *a,
 		return err;
 	note_stream(h, b, a);
 	bool late = b->sequence < newest_sequence(&h->stream);
-	switch (stream_receive(&h->stream, b->sequence)) {
+	uint64_t first = b->has_previous && b->previous < b->sequence ? b->previous + 1 : b->sequence;
+	switch (stream_receive(&h->stream, first, b->sequence)) {
 	case STREAM_TOO_MANY_GAPS:
 		*why = "too many gaps in this stream; send the oldest batches first";
 		return HIWAT_E_FULL;
@@ -325,29 +360,18 @@ batch_locked(struct pipeline *p, const Hiwat__Batch *b, const struct arrival *a,
 	return err;
 }
 
-/* Unlocks, then wakes whom the events concern. */
-static void
-unlock(struct pipeline *p)
-{
-	struct notifier *n = p->notify ? p->notifier : NULL;
-
-	p->notify = false;
-	pthread_mutex_unlock(&p->lock);
-	if (n != NULL)
-		notifier_wake(n);
-}
-
 int
 pipeline_batch(struct pipeline *p, const Hiwat__Batch *batch, const struct arrival *arrival, Hiwat__Ack *ack,
     const char **why)
 {
 	pthread_mutex_lock(&p->lock);
-	uint64_t start = clock_mono_ns();
+	uint64_t start = clock_thread_cpu_ns();
 	int err = batch_locked(p, batch, arrival, ack, why);
 	if (err != HIWAT_OK)
 		p->stats.refused++;
-	p->stats.rules_ns += clock_mono_ns() - start;
-	unlock(p);
+	commit_events(p, alerts_commit(p->alerts));
+	p->stats.rules_ns += clock_thread_cpu_ns() - start;
+	pthread_mutex_unlock(&p->lock);
 	return err;
 }
 
@@ -368,9 +392,8 @@ pipeline_tick(struct pipeline *p, uint64_t mono_ns, uint64_t wall_ns)
 		silent += h->silent;
 	}
 	p->stats.silent_hosts = silent;
-	alerts_tick(p->alerts, wall_ns);
-	p->notify = true; /* repeats may be due */
-	unlock(p);
+	commit_events(p, alerts_tick(p->alerts, wall_ns));
+	pthread_mutex_unlock(&p->lock);
 }
 
 /* Label sets that only vanished series used are freed after each snapshot. */
@@ -430,6 +453,11 @@ pipeline_snapshot(struct pipeline *p)
 	if (err == HIWAT_OK)
 		err = write_hosts(p, w, &list, &n);
 	/* What the hosts' events made must be on disk before the agents may forget the batches that caused them. */
+	if (err == HIWAT_OK) {
+		pthread_mutex_lock(&p->lock);
+		err = alerts_commit(p->alerts);
+		pthread_mutex_unlock(&p->lock);
+	}
 	if (err == HIWAT_OK)
 		err = store_flush(p->store);
 	if (err == HIWAT_OK)
@@ -466,6 +494,7 @@ pipeline_reload(struct pipeline *p, struct rule_set *rules)
 	pthread_mutex_lock(&p->snapshot_lock);
 	pthread_mutex_lock(&p->lock);
 	for (unsigned i = 0; i < hosts_count(p->hosts); i++) {
+		expect_all_samplers(hosts_at(p->hosts, i), hosts_at(p->hosts, i)->last_mono_ns);
 		struct track *tracks[] = { &hosts_at(p->hosts, i)->live, &hosts_at(p->hosts, i)->late };
 		for (size_t j = 0; j < 2; j++) {
 			if (tracks[j]->rules != NULL && rule_state_migrate(p->rules, rules, tracks[j]->rules) != HIWAT_OK)
@@ -474,7 +503,7 @@ pipeline_reload(struct pipeline *p, struct rule_set *rules)
 	}
 	rule_set_free(p->rules);
 	p->rules = rules;
-	unlock(p);
+	pthread_mutex_unlock(&p->lock);
 	pthread_mutex_unlock(&p->snapshot_lock);
 }
 

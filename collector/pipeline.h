@@ -13,7 +13,6 @@
 #include "rule.h"
 
 struct buf;
-struct notifier;
 struct pipeline;
 struct store;
 
@@ -23,11 +22,13 @@ struct pipeline_config {
 	uint64_t silent_min_ms;
 };
 
-/* Takes over the rules. Reads the snapshot; what was there, or was damaged, is logged. NULL after logging why. */
-struct pipeline *pipeline_new(const struct pipeline_config *config, struct rule_set *rules, struct store *store);
+/*
+ * Takes over the rules, also on failure. store and routes are borrowed. Reads the snapshot and the incidents; what was
+ * there, or was damaged, is logged. NULL after logging why.
+ */
+struct pipeline *pipeline_new(const struct pipeline_config *config, struct rule_set *rules, struct store *store,
+    const struct alert_route *routes, size_t n_routes);
 void pipeline_free(struct pipeline *p);
-/* Whom to wake when notifications were written. */
-void pipeline_set_notifier(struct pipeline *p, struct notifier *n);
 
 /* How a batch arrived. */
 struct arrival {
@@ -53,7 +54,7 @@ void pipeline_reload(struct pipeline *p, struct rule_set *rules);
 
 struct pipeline_stats {
 	uint64_t batches, duplicates, late, lost, refused, values;
-	uint64_t rules_ns; /* time in the pipeline's lock */
+	uint64_t rules_ns; /* CPU time in the pipeline's lock */
 	uint64_t snapshots, snapshot_failures, snapshot_wall_ns;
 	unsigned hosts, silent_hosts, label_sets;
 	size_t rules;

@@ -130,8 +130,9 @@ take(struct web *w, const struct http_request *request, struct http_response *re
 		.sent_wall_ns = header_number(request, "Hiwat-Sent"),
 		.oldest = header_number(request, "Hiwat-Oldest"),
 	};
+	uint64_t start = clock_thread_cpu_ns();
 	int err = decode(request, s, &batch, &why);
-	atomic_fetch_add(&decode_ns, clock_mono_ns() - arrival.mono_ns);
+	atomic_fetch_add(&decode_ns, clock_thread_cpu_ns() - start);
 	if (err == HIWAT_OK)
 		err = pipeline_batch(w->pipeline, batch, &arrival, &ack, &why);
 	if (err != HIWAT_OK) {

@@ -49,4 +49,11 @@ clock_cpu_ns(void)
 	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+/* CPU time used by the calling thread. */
+static inline uint64_t
+clock_thread_cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 #endif

@@ -1,0 +1,21 @@
+/* Asking a running collector's API, for the subcommands that show it in a terminal. */
+#ifndef HIWAT_COLLECTOR_CLIENT_H
+#define HIWAT_COLLECTOR_CLIENT_H
+
+#include <jansson.h>
+
+#define CLIENT_URL_DEFAULT "http://127.0.0.1:9781"
+
+struct client;
+
+/* command: for messages. base: the collector's web side, borrowed. NULL when memory is out. */
+struct client *client_new(const char *command, const char *base);
+void client_free(struct client *c);
+/* The answer to GET base + path, owned by the caller; NULL after the reason was told on standard error. */
+json_t *client_get(struct client *c, const char *path);
+
+/* A member of an object: NaN or "-" when it is absent or of another type. Strings without control characters. */
+double client_number(const json_t *o, const char *key);
+const char *client_text(const json_t *o, const char *key);
+
+#endif

@@ -1,0 +1,400 @@
+/* hiwat-collector run: wires the parts, then waits for signals and timers. */
+#include "cmd.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <gnutls/gnutls.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "codec.h"
+#include "config.h"
+#include "diag.h"
+#include "err.h"
+#include "log.h"
+#include "notify.h"
+#include "pipeline.h"
+#include "rule.h"
+#include "sd_notify.h"
+#include "store.h"
+#include "web.h"
+
+#define TOPIC "run"
+#define WEB_RESPONSE_MAX (256u << 20)
+
+const char cmd_run_usage[] =
+    "usage: hiwat-collector run [-c FILE]\n"
+    "Takes records from agents, judges them by the rules, keeps incidents and notifies. Runs until SIGTERM or SIGINT;\n"
+    "SIGHUP reads the rules anew and keeps the state of those that did not change; mistakes in them are logged and\n"
+    "change nothing.\n"
+    "\n"
+    "  -c FILE   the configuration (" COLLECTOR_CONFIG_DEFAULT ")\n"
+    "\n"
+    "exit status: 0 after SIGTERM or SIGINT, 1 when it could not start, 2 when the configuration is wrong.\n";
+
+/* Everything that run() makes, so that one place undoes it. */
+struct collector {
+	struct collector_config config;
+	char *store_path, *snapshot_path;
+	struct store *store;
+	struct pipeline *pipeline;
+	struct route *routes;
+	struct alert_route *alert_routes;
+	struct notifier *notifier;
+	struct http_server *ingest, *web_server;
+	struct http_listener ingest_listener, web_listener;
+	struct web web;
+	pthread_t snapshot_thread;
+	pthread_mutex_t stop_lock;
+	pthread_cond_t stop_cond;
+	bool stopping, snapshot_running;
+};
+
+static char *
+join_path(const char *dir, const char *name)
+{
+	char *path = NULL;
+
+	return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
+}
+
+/* Connections are descriptors: as many as the configuration allows, as far as the system lets us. */
+static void
+raise_file_limit(int64_t connections)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	rlim_t want = (rlim_t)connections + 256;
+	if (limit.rlim_cur >= want)
+		return;
+	limit.rlim_cur = want < limit.rlim_max ? want : limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < want)
+		log_warn(TOPIC, "ingest.connections_max is %lld but only %llu files may be open; raise the limit (LimitNOFILE)",
+		    (long long)connections, (unsigned long long)limit.rlim_cur);
+}
+
+static int
+open_state(struct collector *c)
+{
+	char *moved = NULL;
+
+	if (mkdir(c->config.state_dir, 0750) != 0 && errno != EEXIST) {
+		log_error(TOPIC, "state_dir %s: %s", c->config.state_dir, strerror(errno));
+		return HIWAT_E_SYS;
+	}
+	c->store_path = join_path(c->config.state_dir, "incidents.db");
+	c->snapshot_path = join_path(c->config.state_dir, "hosts.snapshot");
+	if (c->store_path == NULL || c->snapshot_path == NULL)
+		return HIWAT_E_NOMEM;
+	int err = store_open(c->store_path, &c->store, &moved);
+	if (err != HIWAT_OK)
+		log_error(TOPIC, "%s: %s", c->store_path, err_text(err));
+	if (moved != NULL)
+		log_error(TOPIC, "%s was damaged; it was moved to %s and a new one begun", c->store_path, moved);
+	free(moved);
+	return err;
+}
+
+static struct rule_set *
+load_rules(const struct collector *c)
+{
+	struct rule_set *rules = NULL;
+	struct buf errors;
+
+	buf_init(&errors, 1 << 20);
+	if (rule_set_load(c->config.rules_dir, &rules, &errors) != HIWAT_OK) {
+		const char *line = buf_str(&errors);
+		for (size_t n; *line != '\0'; line += n + (line[n] == '\n')) {
+			n = strcspn(line, "\n");
+			log_error("rules", "%.*s", (int)n, line);
+		}
+		rules = NULL;
+	} else {
+		log_info("rules", "%zu rules from %s", rule_set_count(rules), c->config.rules_dir);
+	}
+	buf_fini(&errors);
+	return rules;
+}
+
+static const char *
+or_empty(const char *s)
+{
+	return s != NULL ? s : "";
+}
+
+static int
+start_notifier(struct collector *c)
+{
+	const struct route_config *from = c->config.routes.items;
+	struct buf why;
+
+	c->routes = calloc(c->config.routes.n + 1, sizeof(*c->routes));
+	c->alert_routes = calloc(c->config.routes.n + 1, sizeof(*c->alert_routes));
+	if (c->routes == NULL || c->alert_routes == NULL)
+		return HIWAT_E_NOMEM;
+	for (size_t i = 0; i < c->config.routes.n; i++) {
+		c->routes[i] = (struct route){
+			.name = from[i].name,
+			.sink = config_sink_words[from[i].sink],
+			.url = or_empty(from[i].url),
+			.secret_file = or_empty(from[i].secret_file),
+			.ca_file = or_empty(from[i].ca_file),
+			.command = (const char *const *)from[i].command.items,
+			.n_command = from[i].command.n,
+			.min_level = config_level_words[from[i].min_level],
+			.updates = from[i].updates,
+			.timeout_ms = from[i].timeout_ms,
+			.expire_ms = from[i].expire_ms,
+			.repeat_ms = from[i].repeat_ms,
+		};
+		c->alert_routes[i] = (struct alert_route){
+			.name = from[i].name,
+			.min_level = from[i].min_level == 0 ? RULE_LEVEL_WARNING : RULE_LEVEL_CRITICAL,
+			.updates = from[i].updates,
+			.repeat_ns = from[i].repeat_ms * NSEC_PER_MSEC,
+			.expire_ns = from[i].expire_ms * NSEC_PER_MSEC,
+		};
+	}
+	buf_init(&why, 1024);
+	int err = notifier_start(c->routes, (unsigned)c->config.routes.n, c->store, &c->notifier, &why);
+	if (err != HIWAT_OK)
+		log_error(TOPIC, "routes: %s", buf_str(&why));
+	buf_fini(&why);
+	return err;
+}
+
+static int
+start_listener(const struct listener_config *l, const char *name, struct http_listener *listener, http_handler *handler,
+    struct web *web, struct http_server **server)
+{
+	struct buf why;
+
+	listener->address = l->address;
+	listener->port = (uint16_t)l->port;
+	listener->cert_file = l->cert_file;
+	listener->key_file = l->key_file;
+	listener->client_ca_file = l->client_ca_file;
+	listener->require_client_certificate = l->client_ca_file != NULL;
+	buf_init(&why, 1024);
+	int err = http_start(listener, handler, web, server, &why);
+	if (err != HIWAT_OK)
+		log_error(TOPIC, "%s: %s", name, buf_str(&why));
+	else
+		log_info(TOPIC, "%s: listening on %s port %u%s", name, l->address, http_port(*server),
+		    l->client_ca_file != NULL ? ", TLS with client certificates" : l->cert_file != NULL ? ", TLS" : "");
+	buf_fini(&why);
+	return err;
+}
+
+static int
+start_http(struct collector *c)
+{
+	c->ingest_listener = (struct http_listener){
+		.body_max = CODEC_BATCH_MAX,
+		.body_total_max = c->config.body_total_max,
+		.response_max = 4096,
+		.threads = (unsigned)c->config.ingest_threads,
+		.connections_max = (unsigned)c->config.connections_max,
+		.connections_per_address = (unsigned)c->config.connections_per_address,
+		.idle_s = 180,
+		.deadline_ms = 30000,
+	};
+	c->web_listener = (struct http_listener){
+		.body_max = 65536,
+		.body_total_max = 1 << 20,
+		.response_max = WEB_RESPONSE_MAX,
+		.threads = 1,
+		.connections_max = 256,
+		.idle_s = 60,
+		.deadline_ms = 30000,
+	};
+	c->web = (struct web){
+		.pipeline = c->pipeline,
+		.store = c->store,
+		.notifier = c->notifier,
+		.routes = c->routes,
+		.n_routes = (unsigned)c->config.routes.n,
+		.started_wall_ns = clock_wall_ns(),
+	};
+	int err = start_listener(&c->config.ingest, "ingest", &c->ingest_listener, records_handle, &c->web, &c->ingest);
+	if (err != HIWAT_OK)
+		return err;
+	c->web.ingest = c->ingest;
+	return start_listener(&c->config.web, "web", &c->web_listener, api_handle, &c->web, &c->web_server);
+}
+
+/* Snapshots have a thread of their own: their disk may be slow, timers must not be. */
+static void *
+snapshot_loop(void *arg)
+{
+	struct collector *c = arg;
+	struct timespec until;
+
+	pthread_mutex_lock(&c->stop_lock);
+	while (!c->stopping) {
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		uint64_t ms = c->config.snapshot_interval_ms;
+		until.tv_sec += (time_t)(ms / 1000);
+		int err = 0;
+		while (!c->stopping && err != ETIMEDOUT)
+			err = pthread_cond_timedwait(&c->stop_cond, &c->stop_lock, &until);
+		pthread_mutex_unlock(&c->stop_lock);
+		pipeline_snapshot(c->pipeline);
+		pthread_mutex_lock(&c->stop_lock);
+	}
+	pthread_mutex_unlock(&c->stop_lock);
+	return NULL;
+}
+
+static int
+start_snapshots(struct collector *c)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&c->stop_lock, NULL);
+	pthread_cond_init(&c->stop_cond, &attr);
+	pthread_condattr_destroy(&attr);
+	if (pthread_create(&c->snapshot_thread, NULL, snapshot_loop, c) != 0)
+		return HIWAT_E_SYS;
+	c->snapshot_running = true;
+	return HIWAT_OK;
+}
+
+static int
+start(struct collector *c)
+{
+	int err = open_state(c);
+	if (err != HIWAT_OK)
+		return err;
+	struct rule_set *rules = load_rules(c);
+	if (rules == NULL)
+		return HIWAT_E_CONFIG;
+	struct pipeline_config config = {
+		.snapshot_path = c->snapshot_path,
+		.hosts_max = (unsigned)c->config.hosts_max,
+		.series_max = (unsigned)c->config.series_max,
+		.silent_min_ms = c->config.silent_min_ms,
+	};
+	err = start_notifier(c);
+	if (err != HIWAT_OK) {
+		rule_set_free(rules);
+		return err;
+	}
+	c->pipeline = pipeline_new(&config, rules, c->store, c->alert_routes, c->config.routes.n);
+	if (c->pipeline == NULL)
+		return HIWAT_E_NOMEM;
+	err = start_http(c);
+	return err == HIWAT_OK ? start_snapshots(c) : err;
+}
+
+/* In this order nothing is taken that could not be kept: fronts first, then the last snapshot, then the rest. */
+static void
+stop(struct collector *c)
+{
+	http_stop(c->ingest);
+	http_stop(c->web_server);
+	if (c->snapshot_running) {
+		pthread_mutex_lock(&c->stop_lock);
+		c->stopping = true;
+		pthread_cond_broadcast(&c->stop_cond);
+		pthread_mutex_unlock(&c->stop_lock);
+		pthread_join(c->snapshot_thread, NULL);
+	}
+	if (c->notifier != NULL)
+		notifier_stop(c->notifier);
+	pipeline_free(c->pipeline);
+	if (c->store != NULL)
+		store_close(c->store);
+	free(c->routes);
+	free(c->alert_routes);
+	free(c->store_path);
+	free(c->snapshot_path);
+	collector_config_free(&c->config);
+}
+
+static void
+reload(struct collector *c)
+{
+	struct rule_set *rules = load_rules(c);
+
+	if (rules != NULL)
+		pipeline_reload(c->pipeline, rules);
+	else
+		log_error(TOPIC, "the rules in force stay as they are");
+}
+
+static void
+serve(struct collector *c, const sigset_t *signals)
+{
+	uint64_t next_ns = clock_mono_ns();
+
+	sd_notify_send("READY=1");
+	for (;;) {
+		uint64_t now = clock_mono_ns();
+		if (now >= next_ns) {
+			pipeline_tick(c->pipeline, now, clock_wall_ns());
+			sd_notify_send("WATCHDOG=1");
+			next_ns = now + NSEC_PER_SEC;
+		}
+		uint64_t left = next_ns > now ? next_ns - now : 0;
+		struct timespec wait = { (time_t)(left / NSEC_PER_SEC), (long)(left % NSEC_PER_SEC) };
+		int sig = sigtimedwait(signals, NULL, &wait);
+		if (sig == SIGHUP)
+			reload(c);
+		else if (sig == SIGTERM || sig == SIGINT)
+			break;
+	}
+	sd_notify_send("STOPPING=1");
+	log_info(TOPIC, "stopping");
+}
+
+int
+cmd_run(int argc, char **argv)
+{
+	struct collector c = { 0 };
+	const char *path = COLLECTOR_CONFIG_DEFAULT;
+	struct diag diag;
+	sigset_t signals;
+	int opt;
+
+	while ((opt = getopt(argc, argv, "c:")) != -1) {
+		if (opt != 'c')
+			return cmd_usage_error(argv[0], "see the message above");
+		path = optarg;
+	}
+	if (optind < argc)
+		return cmd_usage_error(argv[0], "unexpected argument '%s'", argv[optind]);
+	diag_init(&diag);
+	int err = collector_config_load(path, &c.config, &diag);
+	if (err != HIWAT_OK)
+		fputs(diag_text(&diag), stderr);
+	diag_fini(&diag);
+	if (err != HIWAT_OK)
+		return CMD_USAGE;
+	log_set_level((enum log_level)c.config.log_level);
+	/* Blocked before any thread is made, so that only serve() sees them. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	raise_file_limit(c.config.connections_max);
+	err = start(&c);
+	if (err == HIWAT_OK)
+		serve(&c, &signals);
+	stop(&c);
+	return err == HIWAT_OK ? 0 : err == HIWAT_E_CONFIG ? CMD_USAGE : 1;
+}

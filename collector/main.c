@@ -1,0 +1,21 @@
+/* hiwat-collector: the table of its subcommands. */
+#include "cmd.h"
+
+#include <stddef.h>
+
+static const struct command commands[] = {
+	{ "run", "collect, judge, alert", cmd_run_usage, cmd_run },
+	{ "check", "judge a saved output as hiwat-agent parse prints it", cmd_check_usage, cmd_check },
+	{ "check-config", "check the configuration and the rules it names", cmd_check_config_usage, cmd_check_config },
+	{ "rules", "check, list and explain rules", cmd_rules_usage, cmd_rules },
+	{ "top", "what runs out next, host by host", cmd_top_usage, cmd_top },
+	{ "alerts", "open incidents", cmd_alerts_usage, cmd_alerts },
+	{ "ledger", "batches received, host by host", cmd_ledger_usage, cmd_ledger },
+	{ 0 },
+};
+
+int
+main(int argc, char **argv)
+{
+	return command_main("hiwat-collector", commands, argc, argv);
+}
