@@ -66,7 +66,7 @@ static const struct conf_option options[] = {
 	{ .key = "ingest.key_file", .type = CONF_PATH, OPTION(ingest.key_file), .example = "/etc/hiwat/collector.key",
 	    .help = "Its private key." },
 	{ .key = "ingest.client_ca_file", .type = CONF_PATH, OPTION(ingest.client_ca_file), .example = "/etc/hiwat/ca.crt",
-	    .help = "Authority that signs the agents' certificates. An agent needs one, and may only speak for the host\n"
+	    .help = "Authority that signs the agents' certificates. An agent needs one, and may only speak for the host "
 		    "that its certificate names (subjectAltName DNS)." },
 	{ .key = "ingest.threads", .type = CONF_INTEGER, OPTION(ingest_threads), .value = "2", .min = 1, .max = 64,
 	    .help = "Threads that receive and decode." },
