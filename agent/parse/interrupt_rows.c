@@ -31,6 +31,10 @@ split_leading(struct text name, struct text *irq, struct text *device)
 		t.n--;
 	}
 	*device = text_trim(t);
+	/* DragonFly's -v: "irq16    0: ahci0" has the CPU before the colon; a source counts over all CPUs. */
+	t = *device;
+	if (take_digits(&t).n > 0 && text_skip(&t, ":"))
+		*device = text_trim(t);
 	return true;
 }
 

@@ -45,6 +45,10 @@ static const struct {
 	    HEAD "gic0,p11:-ic_timer0                55550         10\ngic0,s29: mmc0                       7          0\n"
 		 "cpu0:rendezvous                        9          0\n", 0,
 	    ROW("gic0,p11", "-ic_timer0", "55550") ROW("gic0,s29", "mmc0", "7") ROW("", "cpu0:rendezvous", "9") },
+	{ "DragonFly -v: summed over CPUs", vmstat_i_parse,
+	    "interrupt                total       rate\nirq16    0: ahci0           100          1\nirq16    1: ahci0            11          0\n"
+	    "clock                      5          0\nTotal                    116          1\n", 0,
+	    ROW("16", "ahci0", "111") ROW("", "clock", "5") ALL("116") },
 	{ "OpenBSD, names cut alike add up", vmstat_i_parse,
 	    "interrupt                       total     rate\nirq0/clock                   89231744      199\n"
 	    "irq114/nvme0:lon                   10        0\nirq114/nvme0:lon                    5        0\n"
