@@ -153,6 +153,7 @@ line_fill(struct incident_line *line, const struct alert_host *host, const struc
 
 	line->value = event->value;
 	line->threshold = event->threshold;
+	line->used = event->used;
 	line->limit = event->limit;
 	line->seconds_to_limit = event->seconds_to_limit;
 	line->since_ns = since_ns;

@@ -129,6 +129,7 @@ incident_add_line(struct incident *i, const char *rule_id, const char *labels, e
 		.level = level,
 		.value = NAN,
 		.threshold = NAN,
+		.used = NAN,
 		.limit = NAN,
 		.seconds_to_limit = NAN,
 	};

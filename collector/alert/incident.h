@@ -24,7 +24,7 @@ struct incident_line {
 	char *labels; /* label="value",... of the series; object and this make a line its own */
 	enum rule_status status; /* RULE_FIRING, RULE_UNKNOWN (fired when it went blind), or RULE_OK: cleared */
 	enum rule_level level;
-	double value, threshold, limit, seconds_to_limit; /* NaN: not known */
+	double value, threshold, used, limit, seconds_to_limit; /* NaN: not known */
 	uint64_t since_ns, cleared_ns; /* Unix time; cleared 0 while it holds */
 	uint64_t blind_ns;             /* since when RULE_UNKNOWN, Unix time */
 	bool gone;                     /* the series is no longer there; the line holds on */

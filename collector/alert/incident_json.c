@@ -85,7 +85,8 @@ line_to_json(const struct incident_line *line, bool for_store)
 	    put_text(o, "level", rule_level_word(line->level)) | put_text(o, "labels", line->labels) |
 	    put_time(o, "since", line->since_ns) | put_time(o, "cleared", line->cleared_ns) |
 	    json_object_set_new(o, "gone", json_boolean(line->gone)) | put_number(o, "value", line->value) |
-	    put_number(o, "threshold", line->threshold) | put_number(o, "limit", line->limit) |
+	    put_number(o, "threshold", line->threshold) | put_number(o, "used", line->used) |
+	    put_number(o, "limit", line->limit) |
 	    put_number(o, "seconds_to_limit", line->seconds_to_limit) | put_text(o, "document", line->doc) |
 	    put_text(o, "threshold_source", line->threshold_source) | put_text(o, "reason", line->reason) |
 	    put_text(o, "summary", line->summary) | put_text(o, "description", line->description) |
@@ -271,6 +272,7 @@ line_from_json(const json_t *o, struct incident *i)
 	line->status = (enum rule_status)get_small(o, "status_n", RULE_UNKNOWN);
 	line->value = get_number(o, "value");
 	line->threshold = get_number(o, "threshold");
+	line->used = get_number(o, "used");
 	line->limit = get_number(o, "limit");
 	line->seconds_to_limit = get_number(o, "seconds_to_limit");
 	line->since_ns = get_ns(o, "since_ns");
