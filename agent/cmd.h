@@ -5,10 +5,12 @@
 #include "command.h"
 
 int cmd_check_config(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_once(int argc, char **argv);
 int cmd_parse(int argc, char **argv);
 
 extern const char cmd_check_config_usage[];
+extern const char cmd_doctor_usage[];
 extern const char cmd_once_usage[];
 extern const char cmd_parse_usage[];
 

@@ -1,5 +1,6 @@
 #include "cmd.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,14 +10,17 @@
 #include "clock.h"
 #include "err.h"
 #include "runner.h"
+#include "sampling.h"
 
 #define OUTPUT_MAX (64u << 20)
 
 const char cmd_once_usage[] =
-    "usage: hiwat-agent once [SAMPLER ...]\n"
+    "usage: hiwat-agent once [-c FILE] [SAMPLER ...]\n"
     "       hiwat-agent once list\n"
     "Takes one sample of everything, or of the named samplers, and prints the series as Prometheus text. A source that\n"
     "cannot be read is told on standard error with its verdict and the reason; one that this host does not have is not.\n"
+    "\n"
+    "  -c FILE  configuration (" AGENT_CONFIG_DEFAULT ")\n"
     "\n"
     "exit status: 0 printed, 2 wrong usage, 3 nothing could be sampled.\n";
 
@@ -24,7 +28,7 @@ static int
 list_samplers(const char *command)
 {
 	for (const struct sampler *const *s = samplers; *s != NULL; s++)
-		printf("%-12s %s\n", (*s)->name, (*s)->help);
+		printf("%-18s %s\n", (*s)->name, (*s)->help);
 	return cmd_finish_output(command);
 }
 
@@ -72,40 +76,62 @@ print_sample(struct runner *r, struct arena *arena)
 	return err == HIWAT_OK ? cmd_finish_output("once") : CMD_UNUSABLE;
 }
 
-/* Only the named samplers; all without names. */
+/* Only the named samplers; without names all that the configuration lets run. */
 static int
-choose(struct runner *r, int argc, char **argv)
+choose(struct runner *r, const struct sampling *s, int argc, char **argv)
 {
-	for (const struct sampler *const *s = samplers; argc > 1 && *s != NULL; s++)
-		(void)runner_set_interval(r, (*s)->name, 0);
-	for (int i = 1; i < argc; i++) {
+	for (const struct sampler *const *i = samplers; *i != NULL; i++) {
+		if (argc > 0 || !sampling_has(s, (*i)->name))
+			(void)runner_set_interval(r, (*i)->name, 0);
+	}
+	for (int i = 0; i < argc; i++) {
 		if (runner_set_interval(r, argv[i], 1000) != HIWAT_OK)
-			return cmd_usage_error(argv[0], "unknown sampler '%s' (hiwat-agent once list prints all)", argv[i]);
+			return cmd_usage_error("once", "unknown sampler '%s' (hiwat-agent once list prints all)", argv[i]);
 	}
 	return 0;
 }
 
-int
-cmd_once(int argc, char **argv)
+static int
+sample_chosen(const struct sampling *s, int argc, char **argv)
 {
-	struct sampler_config config = SAMPLER_DEFAULTS;
 	struct runner *r;
 	struct arena arena;
 
-	if (argc > 1 && argv[1][0] == '-')
-		return cmd_usage_error(argv[0], "unknown option '%s'", argv[1]);
-	if (argc == 2 && strcmp(argv[1], "list") == 0)
-		return list_samplers(argv[0]);
-	int err = runner_new(&config, samplers, 0, &r);
+	int err = runner_new(&s->sampler, samplers, 0, &r);
 	if (err != HIWAT_OK) {
 		fprintf(stderr, "hiwat-agent once: %s\n", err_text(err));
 		return CMD_UNUSABLE;
 	}
 	arena_init(&arena, RUNNER_ARENA_MAX);
-	int status = choose(r, argc, argv);
+	int status = choose(r, s, argc, argv);
 	if (status == 0)
 		status = print_sample(r, &arena);
 	runner_free(r);
 	arena_fini(&arena);
+	return status;
+}
+
+int
+cmd_once(int argc, char **argv)
+{
+	struct sampling s;
+	const char *path = NULL;
+	int c;
+
+	opterr = 0;
+	while ((c = getopt(argc, argv, "+:c:")) != -1) {
+		if (c == ':')
+			return cmd_usage_error(argv[0], "-%c needs a value", optopt);
+		if (c == '?')
+			return cmd_usage_error(argv[0], "unknown option '%s'", argv[optind - 1]);
+		path = optarg;
+	}
+	if (argc - optind == 1 && strcmp(argv[optind], "list") == 0)
+		return list_samplers(argv[0]);
+	int status = sampling_init(&s, argv[0], path);
+	if (status == 0) {
+		status = sample_chosen(&s, argc - optind, argv + optind);
+		sampling_fini(&s);
+	}
 	return status;
 }

@@ -159,4 +159,5 @@ const struct sampler sampler_dns = {
 	.sample = dns_sample,
 	.close = dns_close,
 	.is_configured = dns_is_configured,
+	.missing_hint = "if unbound runs here: remote-control: control-enable: yes, control-interface: /run/unbound.ctl",
 };

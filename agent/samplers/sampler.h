@@ -54,6 +54,7 @@ struct sampler {
 	void (*close)(void *state);
 	/* Whether the configuration names the source, so that its absence is a failure from the start. NULL: never. */
 	bool (*is_configured)(const struct sampler_config *config);
+	const char *missing_hint; /* a sentence for doctor: what would make the source appear; NULL: nothing to say */
 };
 
 /* All samplers of this system, ended by NULL. */

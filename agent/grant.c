@@ -1,0 +1,73 @@
+#include "grant.h"
+
+#include <grp.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+
+/* The first directory on the way that this process may not pass; false when there is none. */
+static bool
+closed_directory(const char *path, char *dir, size_t size)
+{
+	if (strlen(path) >= size || path[0] != '/')
+		return false;
+	for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+		memcpy(dir, path, (size_t)(slash - path));
+		dir[slash - path] = '\0';
+		if (access(dir, X_OK) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* A group other than root's that has the permission. */
+static bool
+group_that_may(const struct stat *st, mode_t bit, const char **name)
+{
+	const struct group *group = (st->st_mode & bit) != 0 && st->st_gid != 0 ? getgrgid(st->st_gid) : NULL;
+
+	if (group == NULL)
+		return false;
+	*name = group->gr_name;
+	return true;
+}
+
+void
+grant_write(struct buf *out, const char *path, const char *user)
+{
+	char dir[PATH_MAX];
+	const char *group;
+	struct stat st;
+
+	if (closed_directory(path, dir, sizeof(dir))) {
+		if (stat(dir, &st) == 0 && group_that_may(&st, S_IXGRP, &group))
+			buf_printf(out, "usermod -a -G %s %s", group, user);
+		else
+			buf_printf(out, "setfacl -m u:%s:x %s", user, dir);
+		return;
+	}
+	if (stat(path, &st) != 0) {
+		buf_printf(out, "setfacl -m u:%s:r %s", user, path);
+		return;
+	}
+	bool is_socket = S_ISSOCK(st.st_mode);
+	if (group_that_may(&st, is_socket ? S_IWGRP : S_IRGRP, &group)) {
+		buf_printf(out, "usermod -a -G %s %s", group, user);
+		return;
+	}
+	/* Open to all by its mode, and denied all the same: kernel.dmesg_restrict. */
+	if (S_ISCHR(st.st_mode) && strcmp(path, "/dev/kmsg") == 0) {
+		buf_puts(out, "AmbientCapabilities=CAP_SYSLOG in the agent's systemd unit, or setcap cap_syslog+ep on the program");
+		return;
+	}
+	if (strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0) {
+		buf_puts(out, "AmbientCapabilities=CAP_DAC_READ_SEARCH in the agent's systemd unit, or setcap "
+			      "cap_dac_read_search+ep on the program");
+		return;
+	}
+	buf_printf(out, "setfacl -m u:%s:%s %s", user, is_socket ? "rw" : "r", path);
+}
