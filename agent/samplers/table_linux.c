@@ -3,11 +3,14 @@
 #include "sampler.h"
 
 extern const struct sampler sampler_conntrack, sampler_disk, sampler_dns, sampler_dns_probe, sampler_filesystems,
-    sampler_filesystems_remote, sampler_interrupts, sampler_kernel_log, sampler_net, sampler_settings, sampler_system;
+    sampler_filesystems_remote, sampler_interrupts, sampler_kernel_log, sampler_listen, sampler_net, sampler_settings,
+    sampler_system, sampler_tcp;
 
 const struct sampler *const samplers[] = {
 	&sampler_interrupts,
 	&sampler_net,
+	&sampler_listen,
+	&sampler_tcp,
 	&sampler_conntrack,
 	&sampler_disk,
 	&sampler_system,

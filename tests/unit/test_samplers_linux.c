@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "err.h"
 #include "sampled.h"
@@ -427,102 +424,6 @@ START_TEST(filesystems)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------------------------------- failures */
-
-static const struct {
-	const char *sampler, *path, *text;
-	int err;
-} bad_rows[] = {
-	{ "net", "net/sockstat", "", HIWAT_E_TRUNCATED },
-	{ "net", "net/sockstat", "sockets: used 12\nTCP: inuse 3 orph", HIWAT_E_TRUNCATED },
-	{ "net", "net/sockstat", "something else\n", HIWAT_E_NODATA },
-	{ "net", "net/netstat", "TcpExt: A B\nTcpExt: 1\n", HIWAT_E_FORMAT },
-	{ "net", "sys/net/ipv4/tcp_mem", "1 2\n", HIWAT_E_FORMAT },
-	{ "net", "sys/net/ipv4/tcp_max_orphans", "many\n", HIWAT_E_FORMAT },
-	{ "system", "sys/fs/inode-state", "1\n", HIWAT_E_FORMAT },
-	{ "system", "sys/kernel/pid_max", "\n", HIWAT_E_FORMAT },
-	{ "system", "meminfo", "", HIWAT_E_TRUNCATED },
-};
-
-START_TEST(bad_files_are_told_by_name)
-{
-	write_net();
-	write_system();
-	sampled_open(&sampled, bad_rows[_i].sampler, &config);
-	int err = sampled_take(&sampled, 10);
-	ck_assert_msg(err == HIWAT_OK, "%s", sampled.why.text);
-	tree_write(&proc, bad_rows[_i].path, bad_rows[_i].text);
-	ck_assert_int_eq(sampled_take(&sampled, 20), bad_rows[_i].err);
-	ck_assert_ptr_nonnull(strstr(sampled.why.text, bad_rows[_i].path));
-	sampled_close(&sampled);
-}
-END_TEST
-
-START_TEST(missing_files)
-{
-	write_net();
-	tree_unlink(&proc, "net/dev");
-	sampled_open(&sampled, "net", &config);
-	ck_assert_int_eq(sampled_take(&sampled, 10), HIWAT_E_MISSING);
-	ck_assert_ptr_nonnull(strstr(sampled.why.text, "net/dev: No such file or directory"));
-	sampled_close(&sampled);
-}
-END_TEST
-
-/* As root everything is readable: a child without privileges looks. */
-START_TEST(denied_files)
-{
-	char path[128];
-	int status;
-
-	if (geteuid() != 0)
-		return;
-	write_system();
-	snprintf(path, sizeof(path), "%s/meminfo", proc.dir);
-	ck_assert_int_eq(chmod(path, 0600), 0);
-	pid_t child = fork();
-	ck_assert_int_ge(child, 0);
-	if (child == 0) {
-		if (setgid(65534) != 0 || setuid(65534) != 0)
-			_exit(90);
-		sampled_open(&sampled, "system", &config);
-		int err = sampled_take(&sampled, 10);
-		_exit(err == HIWAT_E_DENIED && strstr(sampled.why.text, "meminfo: Permission denied") != NULL ? 0 : 91);
-	}
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert(WIFEXITED(status));
-	ck_assert_int_eq(WEXITSTATUS(status), 0);
-}
-END_TEST
-
-/* A file that is not a file cannot hold up a sampler. */
-START_TEST(a_fifo_does_not_hang)
-{
-	char path[128];
-
-	write_system();
-	tree_unlink(&proc, "loadavg");
-	snprintf(path, sizeof(path), "%s/loadavg", proc.dir);
-	ck_assert_int_eq(mkfifo(path, 0644), 0);
-	sampled_open(&sampled, "system", &config);
-	ck_assert_int_ne(sampled_take(&sampled, 10), HIWAT_OK);
-	ck_assert_ptr_nonnull(strstr(sampled.why.text, "loadavg"));
-	sampled_close(&sampled);
-}
-END_TEST
-
-/* A descriptor whose file was replaced goes on with the old content; one that fails is opened anew. */
-START_TEST(files_are_kept_open)
-{
-	write_system();
-	sampled_open(&sampled, "system", &config);
-	sampled_expect(&sampled, 10, "hiwat_run_queue 3\n");
-	tree_unlink(&proc, "loadavg");
-	sampled_expect(&sampled, 20, "hiwat_run_queue 3\n");
-	sampled_close(&sampled);
-}
-END_TEST
-
 /* ---------------------------------------------------------------------------------------------------- this machine */
 
 START_TEST(this_machine)
@@ -573,11 +474,6 @@ suite(void)
 	tcase_add_test(tc, system_limits);
 	tcase_add_test(tc, settings);
 	tcase_add_test(tc, filesystems);
-	tcase_add_loop_test(tc, bad_files_are_told_by_name, 0, ARRAY_LEN(bad_rows));
-	tcase_add_test(tc, missing_files);
-	tcase_add_test(tc, denied_files);
-	tcase_add_test(tc, a_fifo_does_not_hang);
-	tcase_add_test(tc, files_are_kept_open);
 	tcase_add_test(tc, this_machine);
 	suite_add_tcase(s, tc);
 	return s;
