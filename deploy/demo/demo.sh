@@ -3,6 +3,7 @@
 # live, then lets the accept queue of a listener overflow and shows the alert arriving at a webhook.
 # usage: demo.sh [--keep]   --keep leaves it running and says how to stop it
 # Needs root only to install packages that are missing; works without a network once they are there. Can be run twice.
+# shellcheck disable=SC2154,SC2119 # lib.sh: start NAME sets pid_NAME
 set -eu
 
 keep=no

@@ -1,6 +1,6 @@
 # What end-to-end tests and the demonstration share: a directory of their own, a collector and an agent in it, ends for
 # exactly those processes that were started here. Source it; BUILD names the build directory.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154,SC2119,SC2120 # start NAME sets pid_NAME; functions take their own arguments
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/hiwat.XXXXXX")
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)

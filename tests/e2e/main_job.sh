@@ -2,6 +2,7 @@
 # The main job, nothing mocked: a real overflow of an accept queue on this host becomes one alert at a webhook, with both
 # programs killed at the worst moments in between; nothing is lost and nothing is told twice.
 # usage: main_job.sh BUILD_DIRECTORY
+# shellcheck disable=SC2154,SC2119 # lib.sh: start NAME sets pid_NAME
 set -eu
 
 BUILD=$1
