@@ -6,6 +6,7 @@
 set -eu
 
 BUILD=$1
+# shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 trap 'end_all; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
