@@ -143,7 +143,9 @@ json_unescape(struct text value, char *out)
 			n += put_code(code, out + n);
 			i += 4;
 		} else {
-			out[n++] = letter != NULL ? bytes[letter - letters] : c;
+			if (letter != NULL)
+				c = bytes[letter - letters];
+			out[n++] = c;
 		}
 	}
 	out[n] = '\0';

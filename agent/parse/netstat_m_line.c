@@ -31,8 +31,8 @@ static const struct text ignored_labels[] = {
 
 /* Types that a line without its newline may end in; a longer name could begin with any other word. */
 static const struct text type_names[] = {
-	T("data"), T("oob data"), T("ancillary data"), T("packet headers"), T("socket names and addresses"), T("socket options"), T("packet tags"),
-	T("caches"), T("fragment reassembly queue headers"),
+	T("data"), T("oob data"), T("ancillary data"), T("packet headers"), T("packet tags"), T("caches"),
+	T("socket names and addresses"), T("socket options"), T("fragment reassembly queue headers"),
 };
 
 static const struct {

@@ -11,6 +11,8 @@
 #include "printed.h"
 #include "refuse.h"
 
+#define T(literal) { literal, sizeof(literal) - 1 }
+
 enum counter { OVERFLOWS, COOKIES, ENTRIES, COUNTERS };
 
 enum section { SECTION_NONE, SECTION_TCP, SECTION_STATES, SECTION_OTHER };
@@ -63,17 +65,27 @@ take_state(struct dump *d, struct text t, uint64_t value)
 static void
 take_counter(struct dump *d, struct text t, uint64_t value)
 {
-	if (text_eq(t, "listen queue overflows") || text_eq(t, "listen queue overflow") ||
-	    text_eq(t, "times the listen queue of a socket overflowed"))
-		set(d, OVERFLOWS, value);
-	/* OpenBSD: the accept queue or the SYN cache was full. */
-	else if (text_eq(t, "SYN packets dropped due to queue or memory full") ||
-	    text_eq(t, "SYN packet dropped due to queue or memory full"))
-		set(d, OVERFLOWS, value);
-	else if (text_eq(t, "cookies sent") || text_eq(t, "cookie sent") || text_eq(t, "SYN cookies sent"))
-		set(d, COOKIES, value);
-	else if (text_starts(t, "entries in current SYN cache") || text_starts(t, "entry in current SYN cache"))
+	static const struct {
+		struct text label;
+		enum counter counter;
+	} labels[] = {
+		{ T("listen queue overflows"), OVERFLOWS },
+		{ T("listen queue overflow"), OVERFLOWS },
+		{ T("times the listen queue of a socket overflowed"), OVERFLOWS }, /* Linux */
+		/* OpenBSD: the accept queue or the SYN cache was full. */
+		{ T("SYN packets dropped due to queue or memory full"), OVERFLOWS },
+		{ T("SYN packet dropped due to queue or memory full"), OVERFLOWS },
+		{ T("cookies sent"), COOKIES },
+		{ T("cookie sent"), COOKIES },
+		{ T("SYN cookies sent"), COOKIES },
+	};
+
+	if (text_starts(t, "entries in current SYN cache") || text_starts(t, "entry in current SYN cache"))
 		set(d, ENTRIES, value);
+	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+		if (text_same(t, labels[i].label))
+			set(d, labels[i].counter, value);
+	}
 }
 
 /* The section that a heading opens; SECTION_NONE when the line is none. */
