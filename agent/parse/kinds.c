@@ -6,6 +6,7 @@
 
 #include "arena.h"
 #include "dns.h"
+#include "dnsmasq_log.h"
 #include "err.h"
 #include "kernel_log.h"
 #include "netstat.h"
@@ -21,6 +22,7 @@ const struct parse_kind parse_kinds[] = {
 	{ "bind-json", "BIND's statistics channel, JSON", bind_json_parse, bind_json_recognise },
 	{ "bind-stats", "BIND's named.stats, from rndc stats", bind_stats_parse, bind_stats_recognise },
 	{ "dmesg", "kernel log: dmesg", kernel_log_parse, NULL },
+	{ "dnsmasq-log", "dnsmasq's log with what it says on SIGUSR1", dnsmasq_log_parse, dnsmasq_log_recognise },
 	{ "journalctl-k", "kernel log: journalctl -k", kernel_log_parse, NULL },
 	{ "ifconfig", "interfaces of BSD and Linux: ifconfig, with -m", ifconfig_parse, ifconfig_recognise },
 	{ "kernel-log", "kernel log in any form, as from syslog", kernel_log_parse, kernel_log_recognise },
