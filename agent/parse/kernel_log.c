@@ -40,6 +40,7 @@ static const struct word {
 	{ W("ata"), { kl_libata, kl_ata_channel } },
 	{ W("blk_update_request"), { kl_block_error } },
 	{ W("cac"), { kl_openbsd_hba } },
+	{ W("cd"), { kl_wd } },
 	{ W("ciss"), { kl_openbsd_hba } },
 	{ W("cmd"), { kl_libata_res } },
 	{ W("critical"), { kl_block_error } },
@@ -245,6 +246,7 @@ feed(struct kernel_log *k, struct text lines, int64_t time_s, bool end_is_cut)
 			s.time = time_s, s.is_yearless = false;
 		switch (s.form) {
 		case KL_FORM_OTHER:
+			set_time(k, &s);
 			last.n = 0;
 			k->has_last = false;
 			break;

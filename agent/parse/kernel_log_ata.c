@@ -130,9 +130,15 @@ release_4(struct kernel_log *k, const struct kl_line *line, struct text t, struc
 	struct text before = t;
 	uint64_t tag;
 
-	if (!kl_after(&t, " command timeout tag="))
+	if (!kl_after(&t, " command timeout "))
 		return false;
-	told.operation = (struct text){ before.p, before.n - t.n - 21 };
+	told.operation = (struct text){ before.p, before.n - t.n - 17 };
+	if (text_starts(t, "- resetting")) { /* ATAPI */
+		kl_timeout(k, &told);
+		return true;
+	}
+	if (!text_skip(&t, "tag="))
+		return false;
 	if (text_u64(&t, &tag) != 0 || !text_starts(t, " serv=") || (line->cut && !text_ends(t, "resetting")))
 		return true;
 	told.id = tag + 1;
@@ -242,8 +248,11 @@ kl_fsbn(struct kernel_log *k, const struct kl_line *line)
 	told.device = disk;
 	told.id = kl_mix(kl_hash(partition), number);
 	w = kl_waiting(k, KL_WAIT_WD, disk);
-	if (w == NULL)
-		w = kl_waiting(k, KL_WAIT_WD, TEXT(""));
+	/* Told by the controller alone, it may be of this disk. */
+	for (unsigned i = 0; w == NULL && (i = kl_next_waiting(k, KL_WAIT_WD, i)) < KL_WAITING; i++) {
+		if (kl_contains(text_of(k->waiting[i].name), ":"))
+			w = &k->waiting[i];
+	}
 	char driver[KL_NAME] = "";
 	if (w != NULL) {
 		kl_copy(driver, sizeof(driver), text_of(w->driver));

@@ -102,6 +102,11 @@ kl_cam(struct kernel_log *k, const struct kl_line *line)
 
 	if (!prefix(&t, &device, &sim))
 		return false;
+	/* Another disk's line that ran into this one. */
+	if (text_starts(t, "(")) {
+		kl_line(k, &(struct kl_line){ t, line->cut });
+		return true;
+	}
 	/* The words of a block's other lines come first: they are quick to tell. */
 	bool is_status = text_starts(t, "CAM ") || text_starts(t, "Retr") || text_starts(t, "Error");
 	if (!is_status && command(k, t, device, sim, &b)) {

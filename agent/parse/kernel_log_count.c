@@ -1,4 +1,4 @@
-/* The tables of the kernel log's reader: devices, commands, half-read events. */
+/* The tables of the kernel log's reader that count: devices, commands, limits, kinds. */
 #include "kernel_log_state.h"
 
 #include <string.h>
@@ -46,8 +46,8 @@ kl_copy(char *to, size_t size, struct text from)
 	memset(to + from.n, 0, size - from.n);
 }
 
-static bool
-same_name(const char *kept, size_t size, struct text t)
+bool
+kl_same_name(const char *kept, size_t size, struct text t)
 {
 	t = fit(t, size);
 	for (size_t i = 0; i < t.n; i++) {
@@ -61,7 +61,7 @@ static struct kl_device *
 device(struct kernel_log *k, struct text name)
 {
 	for (uint32_t i = 0; i < k->n_devices; i++) {
-		if (same_name(k->devices[i].name, KL_NAME, name))
+		if (kl_same_name(k->devices[i].name, KL_NAME, name))
 			return &k->devices[i];
 	}
 	struct kl_device *d = &k->devices[k->n_devices];
@@ -93,7 +93,7 @@ count_timeout(struct kernel_log *k, const struct kl_told *told)
 
 	for (uint32_t i = 0; i < k->n_operations; i++) {
 		struct kl_operation *o = &k->operations[i];
-		if (o->device == d && same_name(o->name, KL_TEXT, told->operation)) {
+		if (o->device == d && kl_same_name(o->name, KL_TEXT, told->operation)) {
 			o->timeouts += k->times;
 			return;
 		}
@@ -274,12 +274,17 @@ kl_close(struct kernel_log *k, uint64_t key)
 	kl_close_slot(k, kl_find(k, key, KL_RETRY_GAP_S));
 }
 
+bool
+kl_is_at(const struct kl_command *c, uint64_t sector)
+{
+	return c->has_number && (c->number == sector || (sector % 8 == 0 && c->number == sector / 8));
+}
+
 void
 kl_close_place(struct kernel_log *k, uint64_t lba)
 {
 	for (int i = 0; i < KL_COMMANDS; i++) {
-		if (k->command_keys[i] != 0 && k->commands[i].cross && k->commands[i].has_number &&
-		    k->commands[i].number == lba)
+		if (k->command_keys[i] != 0 && k->commands[i].cross && kl_is_at(&k->commands[i], lba))
 			kl_close_slot(k, i);
 	}
 }
@@ -321,7 +326,7 @@ kl_stuck(struct kernel_log *k, struct text name, struct text driver, uint64_t id
 
 	for (int i = 0; i < KL_STUCK; i++) {
 		struct kl_stuck *at = &k->stuck[i];
-		if (at->device[0] != '\0' && at->id == id && same_name(at->device, KL_NAME, name))
+		if (at->device[0] != '\0' && at->id == id && kl_same_name(at->device, KL_NAME, name))
 			s = at;
 		if (oldest->device[0] != '\0' && (at->device[0] == '\0' || at->time < oldest->time))
 			oldest = at;
@@ -338,134 +343,6 @@ kl_stuck(struct kernel_log *k, struct text name, struct text driver, uint64_t id
 	}
 	s->age = age;
 	s->time = k->time;
-}
-
-struct kl_block *
-kl_block(struct kernel_log *k, struct text name, bool make)
-{
-	struct kl_block *oldest = &k->blocks[0];
-
-	for (int i = 0; i < KL_BLOCKS; i++) {
-		struct kl_block *b = &k->blocks[i];
-		if (b->kind != KL_BLOCK_NONE && same_name(b->device, KL_NAME, name)) {
-			oldest = b;
-			if (!make)
-				return b;
-			break;
-		}
-		if (b->kind == KL_BLOCK_NONE ? oldest->kind != KL_BLOCK_NONE : b->line < oldest->line)
-			oldest = b;
-	}
-	if (!make)
-		return NULL;
-	memset(oldest, 0, sizeof(*oldest));
-	kl_copy(oldest->device, sizeof(oldest->device), name);
-	oldest->line = k->line;
-	return oldest;
-}
-
-unsigned
-kl_next_waiting(const struct kernel_log *k, int kind, unsigned i)
-{
-	const uint8_t *kinds = k->waiting_kinds;
-	const uint8_t *hit = i < KL_WAITING ? memchr(kinds + i, kind, KL_WAITING - i) : NULL;
-
-	return hit != NULL ? (unsigned)(hit - kinds) : KL_WAITING;
-}
-
-struct kl_waiting *
-kl_waiting(struct kernel_log *k, int kind, struct text name)
-{
-	struct kl_waiting *found = NULL;
-
-	for (unsigned i = 0; (i = kl_next_waiting(k, kind, i)) < KL_WAITING; i++) {
-		struct kl_waiting *w = &k->waiting[i];
-		if ((name.n == 0 || same_name(w->name, KL_NAME, name)) && (found == NULL || w->line < found->line))
-			found = w;
-	}
-	return found;
-}
-
-void
-kl_drop(struct kernel_log *k, struct kl_waiting *w)
-{
-	k->waiting_kinds[w - k->waiting] = KL_WAIT_NONE;
-}
-
-struct kl_waiting *
-kl_wait(struct kernel_log *k, int kind, struct text name)
-{
-	unsigned i = kl_next_waiting(k, KL_WAIT_NONE, 0);
-
-	if (i == KL_WAITING) {
-		i = 0;
-		for (unsigned j = 1; j < KL_WAITING; j++)
-			i = k->waiting[j].line < k->waiting[i].line ? j : i;
-		kl_settle(k, &k->waiting[i]);
-	}
-	struct kl_waiting *w = &k->waiting[i];
-	memset(w, 0, sizeof(*w));
-	k->waiting_kinds[i] = (uint8_t)kind;
-	w->retries = -1;
-	w->line = k->line;
-	w->time = k->time;
-	kl_copy(w->name, sizeof(w->name), name);
-	return w;
-}
-
-void
-kl_settle(struct kernel_log *k, struct kl_waiting *w)
-{
-	struct kl_waiting settled = *w;
-	int kind = k->waiting_kinds[w - k->waiting];
-	int64_t time = k->time;
-	uint64_t times = k->times;
-	struct kl_told told = {
-		.device = text_of(settled.name), .driver = text_of(settled.driver),
-		.operation = text_of(settled.operation), .id = settled.id, .retries = settled.retries,
-	};
-
-	kl_drop(k, w);
-	k->time = settled.time;
-	k->times = 1;
-	if (kind == KL_WAIT_ATA) {
-		int open = kl_find_newest(k, told.device, told.operation);
-		/* Without an LBA only the count of retries tells a retry from a new command. */
-		if (settled.is_failure) {
-			if (open < 0)
-				kl_timeout(k, &told);
-			kl_failure(k, told.device, told.driver);
-			kl_close_slot(k, kl_find_newest(k, told.device, told.operation));
-		} else if (open >= 0 && (settled.retries < 0 || k->commands[open].retries > settled.retries)) {
-			k->commands[open].retries = settled.retries;
-			k->commands[open].line = k->line;
-			k->commands[open].time = k->time;
-		} else {
-			kl_timeout(k, &told);
-		}
-	} else {
-		kl_timeout(k, &told);
-	}
-	k->time = time;
-	k->times = times;
-}
-
-void
-kl_settle_all(struct kernel_log *k, int64_t until)
-{
-	for (;;) {
-		struct kl_waiting *first = NULL;
-		for (int i = 0; i < KL_WAITING; i++) {
-			struct kl_waiting *w = &k->waiting[i];
-			if (k->waiting_kinds[i] == KL_WAIT_NONE || (until != KERNEL_LOG_NO_TIME && w->time > until))
-				continue;
-			if (first == NULL || w->line < first->line)
-				first = w;
-		}
-		if (first == NULL)
-			return;
-		kl_settle(k, first);
-	}
 }
 
 static const char *const limit_names[KL_LIMITS] = {
@@ -493,7 +370,7 @@ void
 kl_response(struct kernel_log *k, struct text kind)
 {
 	for (uint32_t i = 0; i < k->n_kinds; i++) {
-		if (same_name(k->kinds[i].name, KL_TEXT, kind)) {
+		if (kl_same_name(k->kinds[i].name, KL_TEXT, kind)) {
 			k->kinds[i].total += k->times;
 			return;
 		}
@@ -512,7 +389,7 @@ kl_storm(struct kernel_log *k, struct text irq, struct text name)
 {
 	for (uint32_t i = 0; i < k->n_storms; i++) {
 		struct kl_storm *s = &k->storms[i];
-		if (same_name(s->irq, sizeof(s->irq), irq) && same_name(s->device, KL_TEXT, name)) {
+		if (kl_same_name(s->irq, sizeof(s->irq), irq) && kl_same_name(s->device, KL_TEXT, name)) {
 			s->total += k->times;
 			return;
 		}

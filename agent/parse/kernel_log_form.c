@@ -18,229 +18,6 @@
 
 #include <string.h>
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-/* Exactly n digits. */
-static bool
-digits(struct text *t, unsigned n, int64_t *value)
-{
-	int64_t v = 0;
-
-	if (t->n < n)
-		return false;
-	for (unsigned i = 0; i < n; i++) {
-		if (!is_digit(t->p[i]))
-			return false;
-		v = v * 10 + (t->p[i] - '0');
-	}
-	*value = v;
-	t->p += n;
-	t->n -= n;
-	return true;
-}
-
-static bool
-skip_char(struct text *t, char c)
-{
-	if (t->n == 0 || *t->p != c)
-		return false;
-	t->p++;
-	t->n--;
-	return true;
-}
-
-/* Days from 1 March of year 0, proleptic Gregorian; only differences matter. */
-static int64_t
-days_of(int64_t year, int64_t month, int64_t day)
-{
-	if (month < 3) {
-		year--;
-		month += 12;
-	}
-	return year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 - 457) / 5 + day;
-}
-
-static int
-month_of(struct text t)
-{
-	static const char names[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-
-	if (t.n < 3)
-		return 0;
-	for (int i = 0; i < 12; i++) {
-		const char *name = names + 3 * i;
-		if (t.p[0] == name[0] && t.p[1] == name[1] && t.p[2] == name[2])
-			return i + 1;
-	}
-	return 0;
-}
-
-static bool
-skip_weekday(struct text *t)
-{
-	static const char names[] = "MonTueWedThuFriSatSun";
-
-	if (t->n < 4 || t->p[3] != ' ')
-		return false;
-	for (int i = 0; i < 7; i++) {
-		if (memcmp(t->p, names + 3 * i, 3) == 0) {
-			t->p += 4;
-			t->n -= 4;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* hh:mm:ss, a fraction allowed. */
-static bool
-clock_time(struct text *t, int64_t *seconds)
-{
-	struct text at = *t;
-	int64_t h, m, s, fraction;
-
-	if (!digits(&at, 2, &h) || !skip_char(&at, ':') || !digits(&at, 2, &m) || !skip_char(&at, ':') ||
-	    !digits(&at, 2, &s))
-		return false;
-	if (at.n > 1 && (*at.p == '.' || *at.p == ',') && is_digit(at.p[1])) {
-		skip_char(&at, *at.p);
-		while (digits(&at, 1, &fraction))
-			;
-	}
-	*seconds = h * 3600 + m * 60 + s;
-	*t = at;
-	return true;
-}
-
-/* "Mar  3 02:11:40", "Mar  3 02:11", with or without a year before or behind the time. */
-static bool
-month_stamp(struct text *t, struct kl_stripped *out)
-{
-	struct text at = *t;
-	int month = month_of(at);
-	int64_t day, seconds = 0, year = 0, minute;
-
-	if (month == 0)
-		return false;
-	at.p += 3;
-	at.n -= 3;
-	text_skip_blanks(&at);
-	if (!digits(&at, 2, &day) && !digits(&at, 1, &day))
-		return false;
-	if (!skip_char(&at, ' '))
-		return false;
-	struct text before = at;
-	if (digits(&at, 4, &year) && !skip_char(&at, ' ')) {
-		year = 0;
-		at = before;
-	}
-	if (!clock_time(&at, &seconds)) {
-		if (!digits(&at, 2, &seconds) || !skip_char(&at, ':') || !digits(&at, 2, &minute))
-			return false;
-		seconds = seconds * 3600 + minute * 60;
-	}
-	before = at;
-	if (year == 0 && !(skip_char(&at, ' ') && digits(&at, 4, &year) && (at.n == 0 || *at.p == ' ' || *at.p == ']'))) {
-		year = 0;
-		at = before;
-	}
-	out->is_yearless = year == 0;
-	out->time = days_of(year != 0 ? year : 4, month, day) * 86400 + seconds;
-	out->has_stamp = true;
-	*t = at;
-	return true;
-}
-
-/* "2026-03-03T02:11:40.123456+01:00"; a blank for the T allowed. */
-static bool
-iso_stamp(struct text *t, struct kl_stripped *out, bool *has_comma)
-{
-	struct text at = *t;
-	int64_t year, month, day, seconds, h = 0, m = 0;
-
-	if (at.n < 19 || at.p[4] != '-' || at.p[7] != '-')
-		return false;
-	if (!digits(&at, 4, &year) || !skip_char(&at, '-') || !digits(&at, 2, &month) || !skip_char(&at, '-') ||
-	    !digits(&at, 2, &day) || (!skip_char(&at, 'T') && !skip_char(&at, ' ')))
-		return false;
-	struct text before = at;
-	if (!clock_time(&at, &seconds))
-		return false;
-	*has_comma = before.n > 8 && before.p[8] == ',';
-	if (at.n > 0 && (*at.p == '+' || *at.p == '-')) {
-		bool east = *at.p == '+';
-		skip_char(&at, *at.p);
-		if (!digits(&at, 2, &h))
-			return false;
-		skip_char(&at, ':');
-		if (!digits(&at, 2, &m))
-			return false;
-		seconds -= (east ? 1 : -1) * (h * 3600 + m * 60);
-	} else {
-		skip_char(&at, 'Z');
-	}
-	out->time = days_of(year, month, day) * 86400 + seconds;
-	out->has_stamp = true;
-	*t = at;
-	return true;
-}
-
-/* "[   12.345678]" and its relatives, a blank behind it skipped. */
-static bool
-bracket_stamp(struct text *t, struct kl_stripped *out)
-{
-	struct text at = *t, in;
-	int64_t time = KERNEL_LOG_NO_TIME;
-	uint64_t seconds;
-
-	if (at.n < 3 || *at.p != '[')
-		return false;
-	/* Seconds with a fraction, the common case. */
-	size_t i = 1;
-	while (i < at.n && at.p[i] == ' ')
-		i++;
-	if (i < at.n && (is_digit(at.p[i]) || at.p[i] == '+')) {
-		bool is_step = at.p[i] == '+'; /* since the line before: tells no time */
-		at.p += i + is_step;
-		at.n -= i + is_step;
-		if (text_u64(&at, &seconds) != 0 || !skip_char(&at, '.'))
-			return false;
-		if (!text_until(&at, ']', &in) || in.n > 40)
-			return false;
-		if (!is_step && seconds <= INT64_MAX / 4)
-			time = (int64_t)seconds;
-	} else {
-		struct kl_stripped stamp = { .time = KERNEL_LOG_NO_TIME };
-		skip_char(&at, '[');
-		if (!text_until(&at, ']', &in) || in.n > 40)
-			return false;
-		skip_weekday(&in);
-		if (!month_stamp(&in, &stamp))
-			return false;
-		time = stamp.time;
-		out->is_yearless = stamp.is_yearless;
-	}
-	/* The printing task or CPU: "[  T123]", "[   C1]". */
-	struct text caller = at;
-	skip_char(&caller, ' ');
-	if (caller.n > 4 && *caller.p == '[') {
-		skip_char(&caller, '[');
-		text_skip_blanks(&caller);
-		if (caller.n > 2 && (*caller.p == 'T' || *caller.p == 'C') && is_digit(caller.p[1]) &&
-		    text_until(&caller, ']', &in))
-			at = caller;
-	}
-	skip_char(&at, ' ');
-	out->time = time;
-	out->has_stamp = true;
-	*t = at;
-	return true;
-}
-
 /* The words by which the kernels sign in syslog. */
 static bool
 is_kernel_tag(struct text word)
@@ -272,7 +49,7 @@ read_repeat(struct text t, struct kl_stripped *out)
 			at.n--;
 		text_skip(&at, " ");
 		struct kl_stripped inner = { .time = KERNEL_LOG_NO_TIME };
-		bracket_stamp(&at, &inner);
+		kl_bracket_stamp(&at, &inner);
 		out->text = at;
 	} else {
 		return false;
@@ -291,9 +68,9 @@ priority(struct text *t, bool *is_kernel)
 	struct text at = *t, in;
 	uint64_t value;
 
-	if (!skip_char(&at, '<') || !text_until(&at, '>', &in) || in.n == 0 || in.n > 20)
+	if (!kl_skip_char(&at, '<') || !text_until(&at, '>', &in) || in.n == 0 || in.n > 20)
 		return false;
-	if (is_digit(*in.p)) {
+	if (kl_is_digit(*in.p)) {
 		if (text_u64(&in, &value) != 0)
 			return false;
 		if (in.n > 0) /* "<0.2>": facility and level */
@@ -345,14 +122,14 @@ after_stamp(struct text t, bool host_is_optional, struct kl_stripped *out)
 		return;
 	if (!is_kernel_tag(word)) {
 		rest = t;
-		skip_char(&rest, ' ');
+		kl_skip_char(&rest, ' ');
 		if (read_repeat(rest, out))
 			return;
 		if (!next_word(&t, &word))
 			word = TEXT("");
 		if (!is_kernel_tag(word)) {
 			rest = t;
-			skip_char(&rest, ' ');
+			kl_skip_char(&rest, ' ');
 			if (text_starts(word, "syslogd") && read_repeat(rest, out))
 				return;
 			if (host_is_optional) {
@@ -362,7 +139,7 @@ after_stamp(struct text t, bool host_is_optional, struct kl_stripped *out)
 			return;
 		}
 	}
-	skip_char(&t, ' ');
+	kl_skip_char(&t, ' ');
 	out->form = KL_FORM_KERNEL;
 	if (read_repeat(t, out))
 		return;
@@ -370,7 +147,7 @@ after_stamp(struct text t, bool host_is_optional, struct kl_stripped *out)
 	struct text before = t;
 	if (priority(&t, &is_kernel) && !is_kernel)
 		t = before;
-	if (bracket_stamp(&t, &stamp) && read_repeat(t, out))
+	if (kl_bracket_stamp(&t, &stamp) && read_repeat(t, out))
 		return;
 	out->text = t;
 }
@@ -383,7 +160,7 @@ rfc5424(struct text t, bool is_kernel, struct kl_stripped *out)
 	bool comma;
 
 	out->form = KL_FORM_OTHER;
-	if (!iso_stamp(&t, out, &comma) && !text_skip(&t, "-"))
+	if (!kl_iso_stamp(&t, out, &comma) && !text_skip(&t, "-"))
 		return;
 	for (int i = 0; i < 4; i++) {
 		if (!text_word(&t, &word))
@@ -391,14 +168,14 @@ rfc5424(struct text t, bool is_kernel, struct kl_stripped *out)
 		if (i == 1)
 			app = word;
 	}
-	skip_char(&t, ' ');
-	if (skip_char(&t, '-'))
+	kl_skip_char(&t, ' ');
+	if (kl_skip_char(&t, '-'))
 		;
 	else if (t.n > 0 && *t.p == '[') {
 		if (!text_until(&t, ']', &word))
 			return;
 	}
-	skip_char(&t, ' ');
+	kl_skip_char(&t, ' ');
 	text_skip(&t, "\xef\xbb\xbf");
 	if (!is_kernel || (!text_eq(app, "kernel") && !text_eq(app, "-") && !text_eq(app, "bsd") && !text_eq(app, "/bsd"))) {
 		if (text_eq(app, "syslogd"))
@@ -409,7 +186,7 @@ rfc5424(struct text t, bool is_kernel, struct kl_stripped *out)
 	if (read_repeat(t, out))
 		return;
 	struct kl_stripped stamp = { .time = KERNEL_LOG_NO_TIME };
-	bracket_stamp(&t, &stamp);
+	kl_bracket_stamp(&t, &stamp);
 	out->text = t;
 }
 
@@ -420,8 +197,8 @@ kmsg(struct text t, struct kl_stripped *out)
 	uint64_t prio, sequence, usec;
 	struct text flags;
 
-	if (text_u64(&t, &prio) != 0 || !skip_char(&t, ',') || text_u64(&t, &sequence) != 0 || !skip_char(&t, ',') ||
-	    text_u64(&t, &usec) != 0 || !skip_char(&t, ',') || !text_until(&t, ';', &flags) || flags.n > 80)
+	if (text_u64(&t, &prio) != 0 || !kl_skip_char(&t, ',') || text_u64(&t, &sequence) != 0 || !kl_skip_char(&t, ',') ||
+	    text_u64(&t, &usec) != 0 || !kl_skip_char(&t, ',') || !text_until(&t, ';', &flags) || flags.n > 80)
 		return false;
 	out->form = KL_FORM_KMSG;
 	out->sequence = sequence;
@@ -440,7 +217,7 @@ decoded(struct text *t, bool *is_kernel)
 	struct text at = *t, facility, level;
 
 	if (at.n < 16 || at.p[6] != ':' || !text_until(&at, ':', &facility) || !text_until(&at, ':', &level) ||
-	    level.n > 7 || !skip_char(&at, ' '))
+	    level.n > 7 || !kl_skip_char(&at, ' '))
 		return false;
 	*is_kernel = text_eq(text_trim(facility), "kern");
 	*t = at;
@@ -459,11 +236,11 @@ kl_strip(struct text line, struct kl_stripped *out)
 	char c = *t.p;
 	if (c == '\t' || c == ' ' || c == '(')
 		return;
-	if (is_digit(c)) {
+	if (kl_is_digit(c)) {
 		if (kmsg(t, out))
 			return;
-		if (iso_stamp(&t, out, &comma)) {
-			if (!skip_char(&t, ' ')) {
+		if (kl_iso_stamp(&t, out, &comma)) {
+			if (!kl_skip_char(&t, ' ')) {
 				out->time = KERNEL_LOG_NO_TIME;
 				out->has_stamp = false;
 				return;
@@ -475,7 +252,7 @@ kl_strip(struct text line, struct kl_stripped *out)
 		struct text whole;
 		if (text_until(&t, '.', &whole) && whole.n >= 9 && whole.n <= 11) {
 			uint64_t seconds, fraction;
-			if (text_u64(&whole, &seconds) == 0 && whole.n == 0 && text_u64(&t, &fraction) == 0 && skip_char(&t, ' ')) {
+			if (text_u64(&whole, &seconds) == 0 && whole.n == 0 && text_u64(&t, &fraction) == 0 && kl_skip_char(&t, ' ')) {
 				out->time = (int64_t)seconds;
 				out->has_stamp = true;
 				after_stamp(t, false, out);
@@ -490,15 +267,15 @@ kl_strip(struct text line, struct kl_stripped *out)
 	}
 	if (!has_prio && decoded(&t, &is_kernel))
 		has_prio = true;
-	if (bracket_stamp(&t, out)) {
+	if (kl_bracket_stamp(&t, out)) {
 		out->form = is_kernel ? KL_FORM_KERNEL : KL_FORM_OTHER;
 		out->text = t;
-		if (next_word(&t, &host) && skip_char(&t, ' ') && text_skip(&t, "kernel: ")) /* short-monotonic */
+		if (next_word(&t, &host) && kl_skip_char(&t, ' ') && text_skip(&t, "kernel: ")) /* short-monotonic */
 			out->text = t;
 		return;
 	}
-	has_weekday = skip_weekday(&t);
-	if (has_weekday && iso_stamp(&t, out, &comma)) {
+	has_weekday = kl_skip_weekday(&t);
+	if (has_weekday && kl_iso_stamp(&t, out, &comma)) {
 		struct text zone;
 		if (text_word(&t, &zone))
 			after_stamp(t, false, out);
@@ -506,8 +283,8 @@ kl_strip(struct text line, struct kl_stripped *out)
 			out->form = KL_FORM_OTHER;
 		return;
 	}
-	if (month_stamp(&t, out)) {
-		if (skip_char(&t, ' ') && is_kernel)
+	if (kl_month_stamp(&t, out)) {
+		if (kl_skip_char(&t, ' ') && is_kernel)
 			after_stamp(t, false, out);
 		else
 			out->form = KL_FORM_OTHER;
@@ -517,8 +294,8 @@ kl_strip(struct text line, struct kl_stripped *out)
 		return;
 	t = line;
 	if ((c == 'k' || c == '/') && text_word(&t, &host) && is_kernel_tag(host)) {
-		skip_char(&t, ' ');
-		bracket_stamp(&t, out);
+		kl_skip_char(&t, ' ');
+		kl_bracket_stamp(&t, out);
 		out->form = KL_FORM_KERNEL;
 		out->text = t;
 		return;

@@ -32,6 +32,7 @@ kl_wd(struct kernel_log *k, const struct kl_line *line)
 			kl_settle(k, w);
 		w = kl_wait(k, KL_WAIT_WD, device);
 		w->id = k->line;
+		kl_copy(w->operation, sizeof(w->operation), where);
 		if (kl_name(&where, ':', &controller))
 			kl_copy(w->driver, sizeof(w->driver), kl_driver_of(controller));
 		return true;
@@ -51,31 +52,31 @@ kl_wd(struct kernel_log *k, const struct kl_line *line)
 	return false;
 }
 
-/* "pciide0:0:0: device timeout, ..." and "pciide0:0:0: timeout waiting for DRQ, ..." */
+/*
+ * "pciide0:0:0: device timeout, ..." and "pciide0:0:0: timeout waiting for DRQ, ...": what waits is named after the
+ * controller then, unless a disk's line told of it already.
+ */
 bool
 kl_wd_controller(struct kernel_log *k, const struct kl_line *line)
 {
 	struct text t = line->text, name, controller;
 	struct kl_waiting *w;
 
-	if (!kl_after(&t, ": ") || t.p - line->text.p < 3)
+	if (!kl_after(&t, ": "))
 		return false;
-	name = (struct text){ line->text.p, (size_t)(t.p - line->text.p) - 2 };
-	if (!text_starts(t, "device timeout") && !text_starts(t, "timeout waiting for DRQ"))
+	name = (struct text){ line->text.p, line->text.n - t.n - 2 };
+	if (name.n >= KL_NAME || (!text_starts(t, "device timeout") && !text_starts(t, "timeout waiting for DRQ")))
 		return true;
-	controller = name;
-	struct text before = name;
-	if (text_until(&before, ':', &name))
-		controller = name;
-	else
-		name = controller;
-	/* A disk's line has told of it already. */
-	w = kl_waiting(k, KL_WAIT_WD, TEXT(""));
-	if (w == NULL) {
-		w = kl_wait(k, KL_WAIT_WD, (struct text){ line->text.p, (size_t)(t.p - line->text.p) - 2 });
-		w->id = k->line;
-		kl_copy(w->driver, sizeof(w->driver), kl_driver_of(controller));
+	for (unsigned i = 0; (i = kl_next_waiting(k, KL_WAIT_WD, i)) < KL_WAITING; i++) {
+		if (text_eq(name, k->waiting[i].operation))
+			return true;
 	}
+	w = kl_wait(k, KL_WAIT_WD, name);
+	w->id = k->line;
+	kl_copy(w->operation, sizeof(w->operation), name);
+	controller = name;
+	if (kl_name(&name, ':', &controller))
+		kl_copy(w->driver, sizeof(w->driver), kl_driver_of(controller));
 	return true;
 }
 

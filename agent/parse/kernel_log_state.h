@@ -2,7 +2,7 @@
  * Inside the kernel log's reader; included by kernel_log*.c alone.
  *
  * A line is stripped of its form (kernel_log_form.c), looked up by its first word (kernel_log.c) and handed to the scanners
- * of that word (kernel_log_{ata,cam,hba,openbsd,libata,scsi,limits}.c), which know one driver's or subsystem's lines each.
+ * of that word (kernel_log_{ata,cam,hba,openbsd,libata,scsi,block,limits}.c), which know one driver's or subsystem's lines each.
  * Scanners say what happened to which command; kernel_log_count.c decides whether that command was counted before.
  *
  * Every table has a fixed size. A full table of devices, operations, kinds or interrupt sources counts what is new in a
@@ -91,7 +91,7 @@ enum {
 	KL_WAIT_NONE,
 	KL_WAIT_ADAPTER, /* a controller's line, until CAM names the disk */
 	KL_WAIT_ATA,     /* FreeBSD ata: the LBA may come in a line of its own */
-	KL_WAIT_WD,      /* wd: until the line with the block number */
+	KL_WAIT_WD,      /* wd: until the line with the block number; operation is the controller's name */
 	KL_WAIT_RESULT,  /* Linux SCSI result DID_TIME_OUT, until the CDB or the I/O error; id is the tag */
 	KL_WAIT_ABORT    /* Linux task abort, until the CDB */
 };
@@ -176,9 +176,31 @@ struct kl_stripped {
 
 void kl_strip(struct text line, struct kl_stripped *out);
 
+/* ----------------------------------------------------------------------------------------------- kernel_log_stamp.c */
+
+/* These skip a stamp and note it in *out; false, and nothing skipped, when there is none. */
+bool kl_month_stamp(struct text *t, struct kl_stripped *out);
+bool kl_iso_stamp(struct text *t, struct kl_stripped *out, bool *has_comma);
+bool kl_bracket_stamp(struct text *t, struct kl_stripped *out);
+bool kl_skip_weekday(struct text *t);
+static inline bool
+kl_skip_char(struct text *t, char c)
+{
+	if (t->n == 0 || *t->p != c)
+		return false;
+	t->p++;
+	t->n--;
+	return true;
+}
+static inline bool
+kl_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 /* ----------------------------------------------------------------------------------------------- kernel_log_count.c */
 
-/* What a line says of one command. Zero what is not known; operation counts only as a label when in_key is false. */
+/* What a line says of one command. Zero what is not known, but -1 for retries. */
 struct kl_told {
 	struct text device, driver, operation;
 	uint64_t id;       /* what tells it from others on the device: a hash of its bytes, a tag, a pointer */
@@ -204,8 +226,10 @@ int kl_find_newest(const struct kernel_log *k, struct text device, struct text o
 void kl_retries(struct kernel_log *k, uint64_t key, int retries, const struct kl_told *told);
 void kl_close(struct kernel_log *k, uint64_t key);
 void kl_close_slot(struct kernel_log *k, int slot);
-/* Closes all commands at this place, of whichever driver. */
-void kl_close_place(struct kernel_log *k, uint64_t lba);
+/* Whether its LBA is this sector of 512 bytes; disks of 4 KiB blocks count in these. */
+bool kl_is_at(const struct kl_command *c, uint64_t sector);
+/* Closes all commands at this sector, of whichever driver. */
+void kl_close_place(struct kernel_log *k, uint64_t sector);
 uint64_t kl_place(char class, uint64_t lba);
 
 /* A command given up. */
@@ -215,6 +239,20 @@ void kl_failure_above(struct kernel_log *k, struct text device);
 void kl_reset(struct kernel_log *k, struct text device, struct text driver);
 /* A line that gives a stuck command's age: counts the command once and keeps the age. */
 void kl_stuck(struct kernel_log *k, struct text device, struct text driver, uint64_t id, uint64_t age);
+
+void kl_limit(struct kernel_log *k, enum kl_limit which);
+void kl_response(struct kernel_log *k, struct text kind);
+void kl_storm(struct kernel_log *k, struct text irq, struct text device);
+const char *kl_limit_name(enum kl_limit which);
+
+/* Copies at most size - 1 bytes and ends them in NUL. */
+void kl_copy(char *to, size_t size, struct text from);
+/* Whether a name kept in size bytes by kl_copy() came from this one. */
+bool kl_same_name(const char *kept, size_t size, struct text t);
+uint64_t kl_hash(struct text t);
+uint64_t kl_mix(uint64_t a, uint64_t b);
+
+/* --------------------------------------------------------------------------------------------- kernel_log_waiting.c */
 
 /* The block in hand of a device; with make a fresh one in the place of the oldest. NULL when there is none. */
 struct kl_block *kl_block(struct kernel_log *k, struct text device, bool make);
@@ -229,16 +267,6 @@ void kl_drop(struct kernel_log *k, struct kl_waiting *w);
 void kl_settle(struct kernel_log *k, struct kl_waiting *w);
 /* Settles all that waits, or what was heard of at or before a time. */
 void kl_settle_all(struct kernel_log *k, int64_t until);
-
-void kl_limit(struct kernel_log *k, enum kl_limit which);
-void kl_response(struct kernel_log *k, struct text kind);
-void kl_storm(struct kernel_log *k, struct text irq, struct text device);
-const char *kl_limit_name(enum kl_limit which);
-
-/* Copies at most size - 1 bytes and ends them in NUL. */
-void kl_copy(char *to, size_t size, struct text from);
-uint64_t kl_hash(struct text t);
-uint64_t kl_mix(uint64_t a, uint64_t b);
 
 /* ---------------------------------------------------------------------------------------------------- small scanners */
 

@@ -154,6 +154,8 @@ static const struct kernel_log_row rows[] = {
 	    "interrupt storm detected on \"swi4: clock\"; throttling interrupt source\n"
 	    "stray irq7\ntoo many stray irq 7's: not logging anymore\n",
 	    "I 22 uhci0 1;I 16  2;I 256 em0:rx0 1;I  swi4: clock 1;" },
+	{ "other programs' lines tell the time too",
+	    "Mar  3 02:11:40 h kernel: mfi0: COMMAND 0xa1 TIMEOUT AFTER 30 SECONDS\nMar  3 02:14:11 h sshd[1]: x\n", "T mfi0  1;" },
 	/* What is a kernel's log at all */
 	{ "a healthy one", "Copyright (c) 1992-2026 The FreeBSD Project.\nem0: link state changed to UP\ncd0 at ata1 bus 0\n", "" },
 	{ "a healthy one with stamps", "[    0.000000] Linux version 6.1.0\n", "" },

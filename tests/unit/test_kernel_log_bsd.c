@@ -320,6 +320,20 @@ static const struct kernel_log_row rows[] = {
 	    "nvme0: timeout on ccb 12\n"
 	    "em0: watchdog timeout\n",
 	    "T wd0 flush cache 1;T mpi0  1;T nvme0  1;" },
+	{ "wd, two disks of two channels",
+	    "wd0(pciide0:0:0): timeout\n"
+	    "wd1(pciide0:1:0): timeout\n"
+	    "pciide0:1:0: device timeout, c_bcount=512, c_skip0\n"
+	    "wd1a: device timeout reading fsbn 64 of 64-95 (wd1 bn 127; cn 0 tn 2 sn 1), retrying\n"
+	    "pciide0:0:0: device timeout, c_bcount=512, c_skip0\n"
+	    "wd0a: device timeout reading fsbn 64 of 64-95 (wd0 bn 127; cn 0 tn 2 sn 1), retrying\n"
+	    "cd0(pciide0:1:1): timeout\n\ttype: atapi\n\tc_bcount: 2048\n\tc_skip: 0\n",
+	    "T wd1 reading 1;T wd0 reading 1;T cd0  1;" },
+	{ "release 4, ATAPI", "acd0: READ_BIG command timeout - resetting\nacd0: READ_BIG command timeout - resetting\n", "T acd0 READ_BIG 1;" },
+	{ "CAM, two lines run together",
+	    "(da1:mps0:0:3:0): READ(10). CDB: 28 00 00 12 34 56 00 00 08 00 \n"
+	    "(da2:mps0:0:4:0): (da1:mps0:0:3:0): CAM status: Command timeout\n",
+	    "T da1 READ(10) 1;" },
 	{ "network cards, USB and others",
 	    "em0: Watchdog timeout -- resetting\n"
 	    "bge0: watchdog timeout -- resetting\n"

@@ -219,6 +219,24 @@ static const struct kernel_log_row rows[] = {
 	    "nvme0n1: Write(0x1) @ LBA 8, 8 blocks, Command Abort Requested (sct 0x0 / sc 0x7) DNR\n"
 	    "timeout error, dev nvme0n1, sector 8 op 0x1:(WRITE) flags 0x0 phys_seg 1 prio class 2\n",
 	    "T nvme0  1;F nvme0n1 1;" },
+	{ "SCSI: other words before the result, blocks of 4 KiB",
+	    "sd 2:0:0:0: [sda] tag#5 UNKNOWN(0x2003) Result: hostbyte=DID_TIME_OUT driverbyte=DRIVER_OK cmd_age=30s\n"
+	    "sd 2:0:0:0: [sda] tag#5 CDB: Write(10) 2a 00 00 00 10 00 00 00 08 00\n"
+	    "timeout error, dev sda, sector 32768 op 0x1:(WRITE) flags 0x800 phys_seg 1 prio class 2\n",
+	    "T sda Write(10) 1;F sda 1;" },
+	{ "SCSI: the same place again after the failure is a new command",
+	    "sd 2:0:0:0: [sda] tag#5 FAILED Result: hostbyte=DID_TIME_OUT driverbyte=DRIVER_OK\n"
+	    "sd 2:0:0:0: [sda] tag#5 CDB: Write(10) 2a 00 00 00 10 00 00 00 08 00\n"
+	    "I/O error, dev sda, sector 4096 op 0x1:(WRITE) flags 0x800 phys_seg 1 prio class 2\n"
+	    "sd 2:0:0:0: [sda] tag#9 FAILED Result: hostbyte=DID_TIME_OUT driverbyte=DRIVER_OK\n"
+	    "sd 2:0:0:0: [sda] tag#9 CDB: Write(10) 2a 00 00 00 10 00 00 00 08 00\n"
+	    "I/O error, dev sda, sector 4096 op 0x1:(WRITE) flags 0x800 phys_seg 1 prio class 2\n",
+	    "T sda Write(10) 2;F sda 2;" },
+	{ "NVMe: named by its bus address, and the words up to 4.1",
+	    "nvme 0000:01:00.0: I/O 12 QID 3 timeout, aborting\n"
+	    "nvme 0000:01:00.0: Timeout I/O 13 QID 3\n"
+	    "nvme nvme1: queue 3: timeout request 0xc type 4\n",
+	    "T 0000:01:00.0  2;T nvme1  1;" },
 	{ "lookalikes",
 	    "[  246.1] INFO: task txg_sync:2: x:1234 blocked for more than 122 seconds.\n"
 	    "[  246.1]       Not tainted 5.10.0-8-amd64 #1\n"
