@@ -37,7 +37,7 @@ static const struct word {
 	{ W("ami"), { kl_openbsd_hba } },
 	{ W("arcmsr"), { kl_hba_arcmsr } },
 	{ W("ast"), { kl_ata_disk } },
-	{ W("ata"), { kl_libata, kl_ata_channel } },
+	{ W("ata"), { kl_libata, kl_ata_channel, kl_ata_disk } },
 	{ W("blk_update_request"), { kl_block_error } },
 	{ W("cac"), { kl_openbsd_hba } },
 	{ W("cd"), { kl_wd } },

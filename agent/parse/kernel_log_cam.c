@@ -150,6 +150,10 @@ kl_cam(struct kernel_log *k, const struct kl_line *line)
 		}
 		return true;
 	}
-	/* "SMID 3 Command timeout" without a command, of old mps; what else CAM says is of no count. */
+	/* mps again, of a command that is not CAM's: "SMID 3 Command timeout on target 3(0x000c) ..." */
+	if (text_skip(&t, "SMID ") && text_u64(&t, &left) == 0 && kl_skip_case(&t, " command timeout")) {
+		kl_timeout(k, &(struct kl_told){
+			.device = device, .driver = kl_driver_of(sim), .id = left + 1, .retries = -1 });
+	}
 	return true;
 }

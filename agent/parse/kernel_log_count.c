@@ -57,18 +57,22 @@ kl_same_name(const char *kept, size_t size, struct text t)
 	return kept[t.n] == '\0';
 }
 
+/* What a full table counts new names under. */
+static const struct text other = { "other", 5 };
+
 static struct kl_device *
 device(struct kernel_log *k, struct text name)
 {
-	for (uint32_t i = 0; i < k->n_devices; i++) {
-		if (kl_same_name(k->devices[i].name, KL_NAME, name))
-			return &k->devices[i];
-	}
-	struct kl_device *d = &k->devices[k->n_devices];
-	if (k->n_devices == KL_DEVICES)
-		name = TEXT("other");
-	else
+	struct kl_device *d = k->devices;
+
+	while (d < k->devices + k->n_devices && !kl_same_name(d->name, KL_NAME, name))
+		d++;
+	if (d < k->devices + k->n_devices)
+		return d;
+	if (k->n_devices < KL_DEVICES)
 		k->n_devices++;
+	else if (!text_same(name, other))
+		return device(k, other);
 	if (d->name[0] == '\0') {
 		kl_copy(d->name, sizeof(d->name), name);
 		d->credit_time = KERNEL_LOG_NO_TIME;
@@ -86,27 +90,35 @@ device_with_driver(struct kernel_log *k, struct text name, struct text driver)
 	return d;
 }
 
+/* The row of an operation on a device, made where there is room. */
+static struct kl_operation *
+operation(struct kernel_log *k, uint32_t device_index, struct text name)
+{
+	for (uint32_t i = 0; i < k->n_operations; i++) {
+		struct kl_operation *o = &k->operations[i];
+		if (o->device == device_index && kl_same_name(o->name, KL_TEXT, name))
+			return o;
+	}
+	if (k->n_operations == KL_OPERATIONS)
+		return NULL;
+	struct kl_operation *o = &k->operations[k->n_operations++];
+	o->device = device_index;
+	kl_copy(o->name, sizeof(o->name), name);
+	return o;
+}
+
 static void
 count_timeout(struct kernel_log *k, const struct kl_told *told)
 {
 	uint32_t d = (uint32_t)(device_with_driver(k, told->device, told->driver) - k->devices);
 
-	for (uint32_t i = 0; i < k->n_operations; i++) {
-		struct kl_operation *o = &k->operations[i];
-		if (o->device == d && kl_same_name(o->name, KL_TEXT, told->operation)) {
-			o->timeouts += k->times;
-			return;
-		}
-	}
-	struct kl_operation *o = &k->operations[k->n_operations];
-	if (k->n_operations == KL_OPERATIONS) {
-		o->device = KL_DEVICES;
-		kl_copy(k->devices[KL_DEVICES].name, KL_NAME, TEXT("other"));
-		kl_copy(o->name, sizeof(o->name), TEXT("other"));
-	} else {
-		k->n_operations++;
-		o->device = d;
-		kl_copy(o->name, sizeof(o->name), told->operation);
+	struct kl_operation *o = operation(k, d, told->operation);
+	if (o == NULL)
+		o = operation(k, (uint32_t)(device(k, other) - k->devices), other);
+	if (o == NULL) { /* the first to find no room, not even for this pair */
+		o = &k->operations[KL_OPERATIONS];
+		o->device = (uint32_t)(device(k, other) - k->devices);
+		kl_copy(o->name, sizeof(o->name), other);
 	}
 	o->timeouts += k->times;
 }
@@ -369,39 +381,40 @@ kl_limit(struct kernel_log *k, enum kl_limit which)
 void
 kl_response(struct kernel_log *k, struct text kind)
 {
-	for (uint32_t i = 0; i < k->n_kinds; i++) {
-		if (kl_same_name(k->kinds[i].name, KL_TEXT, kind)) {
-			k->kinds[i].total += k->times;
+	struct kl_kind *row = k->kinds;
+
+	while (row < k->kinds + k->n_kinds && !kl_same_name(row->name, KL_TEXT, kind))
+		row++;
+	if (row == k->kinds + k->n_kinds) {
+		if (k->n_kinds < KL_KINDS)
+			k->n_kinds++;
+		else if (!text_same(kind, other))
+			{
+			kl_response(k, other);
 			return;
 		}
+		kl_copy(row->name, sizeof(row->name), kind);
 	}
-	struct kl_kind *row = &k->kinds[k->n_kinds];
-	if (k->n_kinds == KL_KINDS)
-		kind = TEXT("other");
-	else
-		k->n_kinds++;
-	kl_copy(row->name, sizeof(row->name), kind);
 	row->total += k->times;
 }
 
 void
 kl_storm(struct kernel_log *k, struct text irq, struct text name)
 {
-	for (uint32_t i = 0; i < k->n_storms; i++) {
-		struct kl_storm *s = &k->storms[i];
-		if (kl_same_name(s->irq, sizeof(s->irq), irq) && kl_same_name(s->device, KL_TEXT, name)) {
-			s->total += k->times;
+	struct kl_storm *s = k->storms, *end = k->storms + k->n_storms;
+
+	while (s < end && !(kl_same_name(s->irq, sizeof(s->irq), irq) && kl_same_name(s->device, KL_TEXT, name)))
+		s++;
+	if (s == end) {
+		if (k->n_storms < KL_STORMS)
+			k->n_storms++;
+		else if (irq.n > 0 || !text_same(name, other))
+			{
+			kl_storm(k, TEXT(""), other);
 			return;
 		}
+		kl_copy(s->irq, sizeof(s->irq), irq);
+		kl_copy(s->device, sizeof(s->device), name);
 	}
-	struct kl_storm *s = &k->storms[k->n_storms];
-	if (k->n_storms == KL_STORMS) {
-		irq = TEXT("");
-		name = TEXT("other");
-	} else {
-		k->n_storms++;
-	}
-	kl_copy(s->irq, sizeof(s->irq), irq);
-	kl_copy(s->device, sizeof(s->device), name);
 	s->total += k->times;
 }

@@ -233,7 +233,8 @@ kl_sd(struct kernel_log *k, const struct kl_line *line)
 			k->wants_cdb = true;
 		else if (!line->cut)
 			cdb(k, &s, t);
-	} else if (text_starts(t, "attempting task abort!") || text_starts(t, "uas_eh_abort_handler ")) {
+	} else if (text_starts(t, "attempting task abort!") || text_starts(t, "uas_eh_abort_handler ") ||
+	    text_starts(t, "task abort on host ")) { /* vmw_pvscsi */
 		task_abort(k, &s, t);
 	} else if (text_starts(t, "task abort")) {
 		abort_ended(k, &s);

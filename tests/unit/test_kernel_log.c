@@ -330,6 +330,10 @@ START_TEST(tables_are_bounded)
 	char line[256];
 	uint64_t timeouts = 0, failures = 0, storms = 0, kinds = 0;
 
+	/* What is really named so shares its row with the rest. */
+	kernel_log_feed(k, TEXT("g_vfs_done():other[READ(offset=1, length=1)]error = 5\n"), 0);
+	kernel_log_feed(k, TEXT("Limiting other response from 1 to 2 packets/sec\n"), 0);
+	kernel_log_feed(k, TEXT("interrupt storm detected on \"other\"; throttling interrupt source\n"), 0);
 	for (int i = 0; i < 1000; i++) {
 		snprintf(line, sizeof(line), "ad%d: FAILURE - OP%d timed out LBA=%d\n", i, i, i);
 		kernel_log_feed(k, text_of(line), i);
@@ -359,9 +363,9 @@ START_TEST(tables_are_bounded)
 		kinds += record.net->response_limits[i]->total;
 	/* Nothing is lost, only put together. */
 	ck_assert_uint_eq(timeouts, 4000);
-	ck_assert_uint_eq(failures, 1000);
-	ck_assert_uint_eq(storms, 1000);
-	ck_assert_uint_eq(kinds, 1000);
+	ck_assert_uint_eq(failures, 1001);
+	ck_assert_uint_eq(storms, 1001);
+	ck_assert_uint_eq(kinds, 1001);
 	arena_fini(&arena);
 	kernel_log_free(k);
 }

@@ -85,6 +85,7 @@ static const struct kernel_log_row rows[] = {
 	    "ad6: TIMEOUT - READ_DMA retrying (0 retries left) LBA=1\n"
 	    "ad6: FAILURE - READ_DMA timed out LBA=1\n",
 	    "T ad4 READ_DMA 1;T ad6 READ_DMA 1;F ad6 1;" },
+	{ "a disk that has no name yet", "ata1-slave: FAILURE - ATA_IDENTIFY timed out\n", "T ata1-slave ATA_IDENTIFY 1;F ata1-slave 1;" },
 	{ "what is no timeout",
 	    "ad0: FAILURE - READ_DMA status=51<READY,DSC,ERROR> error=40<UNCORRECTABLE> LBA=5\n"
 	    "ad0: WARNING - READ_DMA UDMA ICRC error (retrying request) LBA=9\n"
@@ -189,8 +190,9 @@ static const struct kernel_log_row rows[] = {
 	    "T da7 READ(16) 1;" },
 	{ "old mps",
 	    "\t(da2:mps0:0:2:0): SYNCHRONIZE CACHE(10). CDB: 35 00 00 00 00 00 00 00 00 00 length 0 SMID 563 command timeout cm 0xffffff8000c5bb38 ccb 0xfffffe0015b4a800\n"
-	    "\t(noperiph:mps0:0:2:0): SMID 1 abort TaskMID 563 status 0x4a code 0x0 count 1\n",
-	    "T da2 SYNCHRONIZE CACHE(10) 1;" },
+	    "\t(noperiph:mps0:0:2:0): SMID 1 abort TaskMID 563 status 0x4a code 0x0 count 1\n"
+	    "\t(noperiph:mps1:0:2:0): SMID 3 Command timeout on target 2(0x000c) 60000 set, 60.1 elapsed\n",
+	    "T da2 SYNCHRONIZE CACHE(10) 1;T mps1  1;" },
 	{ "ahci without a CAM block",
 	    "ahcich0: Timeout on slot 8 port 0\n"
 	    "ahcich0: is 00000000 cs 00000000 ss 0000ff00 rs 0000ff00 tfd 40 serr 00000000\n"

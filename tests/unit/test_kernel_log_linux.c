@@ -179,6 +179,12 @@ static const struct kernel_log_row rows[] = {
 	    "mpt2sas0: sending diag reset !!\n"
 	    "mpt2sas0: diag reset: SUCCESS\n",
 	    "T sdd  1;R sdd 1;R mpt2sas0 1;" },
+	{ "UAS and pvscsi",
+	    "sd 6:0:0:0: [sdb] tag#10 uas_eh_abort_handler 0 uas-tag 11 inflight: CMD OUT \n"
+	    "sd 6:0:0:0: [sdb] tag#10 CDB: Write(10) 2a 00 00 12 34 56 00 00 08 00\n"
+	    "scsi host6: uas_eh_device_reset_handler start\n"
+	    "sd 2:0:0:0: [sda] task abort on host 2, 00000000f0a8bbd9\n",
+	    "T sdb Write(10) 1;R host6 1;T sda  1;" },
 	{ "mptscsih",
 	    "mptscsih: ioc0: attempting task abort! (sc=ffff88003b0c8a00)\n"
 	    "sd 0:0:1:0: [sdb] CDB: Read(10): 28 00 00 12 34 56 00 00 08 00\n"
