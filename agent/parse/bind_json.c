@@ -100,9 +100,43 @@ fill_caches(struct arena *arena, Hiwat__Dns *dns, json_t *views)
 }
 
 static int
+add_response(struct arena *arena, Hiwat__Dns *dns, const char *rcode, uint64_t n)
+{
+	Hiwat__DnsResponses *row = dns_responses(arena, dns, text_of(rcode));
+
+	if (row == NULL)
+		return HIWAT_E_NOMEM;
+	RECORD_SET(row, total, n);
+	return HIWAT_OK;
+}
+
+/* Answers by response code; before 9.11 nsstats have two of them, where they are not 0. */
+static int
+fill_responses(struct arena *arena, Hiwat__Dns *dns, const json_t *root)
+{
+	static const struct {
+		const char *member, *rcode;
+	} old[] = { { "QrySERVFAIL", "SERVFAIL" }, { "QryNXDOMAIN", "NXDOMAIN" } };
+	json_t *rcodes = json_object_get(root, "rcodes");
+	const json_t *nsstats = json_object_get(root, "nsstats");
+	int err = HIWAT_OK;
+	uint64_t n;
+
+	for (void *it = json_object_iter(rcodes); it != NULL && err == HIWAT_OK; it = json_object_iter_next(rcodes, it)) {
+		if (json_text_u64(json_object_iter_value(it), &n) && dns->n_responses < RCODES_MAX)
+			err = add_response(arena, dns, json_object_iter_key(it), n);
+	}
+	for (size_t i = 0; i < sizeof(old) / sizeof(old[0]) && rcodes == NULL && json_is_object(nsstats) && err == HIWAT_OK; i++) {
+		if (!json_text_u64(json_object_get(nsstats, old[i].member), &n))
+			n = 0;
+		err = add_response(arena, dns, old[i].rcode, n);
+	}
+	return err;
+}
+
+static int
 fill(struct arena *arena, Hiwat__Dns *dns, const json_t *root)
 {
-	json_t *rcodes = json_object_get(root, "rcodes");
 	const json_t *opcodes = json_object_get(root, "opcodes"), *nsstats = json_object_get(root, "nsstats");
 	uint64_t n;
 
@@ -112,15 +146,8 @@ fill(struct arena *arena, Hiwat__Dns *dns, const json_t *root)
 		RECORD_SET(dns, recursive_clients, n);
 	else if (json_is_object(opcodes) && json_object_get(nsstats, "RecursClients") == NULL && has_gauge(root))
 		RECORD_SET(dns, recursive_clients, 0);
-	for (void *it = json_object_iter(rcodes); it != NULL; it = json_object_iter_next(rcodes, it)) {
-		if (!json_text_u64(json_object_iter_value(it), &n) || dns->n_responses == RCODES_MAX)
-			continue;
-		Hiwat__DnsResponses *row = dns_responses(arena, dns, text_of(json_object_iter_key(it)));
-		if (row == NULL)
-			return HIWAT_E_NOMEM;
-		RECORD_SET(row, total, n);
-	}
-	return fill_caches(arena, dns, json_object_get(root, "views"));
+	int err = fill_responses(arena, dns, root);
+	return err != HIWAT_OK ? err : fill_caches(arena, dns, json_object_get(root, "views"));
 }
 
 int

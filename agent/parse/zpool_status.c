@@ -110,7 +110,7 @@ scan_line(struct state *s, struct text text)
 	scan_progress(s, text);
 	text_skip(&text, "thorough ");
 	bool is_finished = text_starts(text, "scrub repaired ") || text_starts(text, "scrub completed ");
-	if (is_finished && text_find(text, " on ") > 0 && zpool_ctime(text, s->tz_seconds, &seconds))
+	if (is_finished && text_find(text, " on ") > 0 && zpool_date(text, s->tz_seconds, &seconds))
 		RECORD_SET(s->pool, scrub_finished_time_seconds, seconds);
 }
 

@@ -88,7 +88,7 @@ time_of(const json_t *value, int tz_seconds, double *seconds)
 		*seconds = (double)n;
 		return n > 0;
 	}
-	return json_is_string(value) && zpool_ctime(text_of(json_string_value(value)), tz_seconds, seconds);
+	return json_is_string(value) && zpool_date(text_of(json_string_value(value)), tz_seconds, seconds);
 }
 
 static void
@@ -97,7 +97,8 @@ fill_scan(Hiwat__Zpool *pool, const json_t *scan, int tz_seconds)
 	double seconds, issued, total, skipped = 0;
 	const json_t *pause = json_object_get(scan, "scrub_pause");
 	bool is_paused = time_of(pause, tz_seconds, &seconds);
-	bool is_running = is_string(scan, "state", "SCANNING") && !is_paused;
+	bool is_known = is_string(scan, "function", "SCRUB") || is_string(scan, "function", "RESILVER");
+	bool is_running = is_known && is_string(scan, "state", "SCANNING") && !is_paused;
 
 	RECORD_SET(pool, scrub_running, is_running);
 	if (is_string(scan, "function", "SCRUB") && is_string(scan, "state", "FINISHED") &&

@@ -66,26 +66,69 @@ days_from_civil(int64_t year, int64_t month, int64_t day)
 	return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
 }
 
-bool
-zpool_ctime(struct text t, int tz_seconds, double *seconds)
+struct date {
+	uint64_t year, month, day, seconds; /* month from 1; seconds of the day */
+	bool has_time, is_pm, is_am, is_utc;
+};
+
+/* 11:40:04 */
+static bool
+clock_of(struct text t, uint64_t *seconds)
+{
+	struct text part;
+	uint64_t h, m, s;
+
+	if (!text_until(&t, ':', &part) || !text_is_u64(part, &h) || h > 23)
+		return false;
+	if (!text_until(&t, ':', &part) || !text_is_u64(part, &m) || m > 59 || !text_is_u64(t, &s) || s > 60)
+		return false;
+	*seconds = h * 3600 + m * 60 + s;
+	return true;
+}
+
+/* Each word of a date tells by its shape what it is; names of days and zones are of no use. */
+static void
+date_word(struct date *date, struct text word)
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-	struct text year, clock, day, month, part;
-	uint64_t y, d, h, m, s;
+	uint64_t n;
 
-	if (!text_last_word(&t, &year) || !text_last_word(&t, &clock) || !text_last_word(&t, &day) || !text_last_word(&t, &month))
+	if (!date->has_time && clock_of(word, &n)) {
+		date->seconds = n;
+		date->has_time = true;
+	} else if (text_is_u64(word, &n)) {
+		if (word.n == 4 && n >= 1970)
+			date->year = n;
+		else if (word.n <= 2 && n >= 1 && n <= 31)
+			date->day = n;
+	} else if (word.n == 3) {
+		for (uint64_t i = 0; i < 12 && date->month == 0; i++) {
+			if (memcmp(months + 3 * i, word.p, 3) == 0)
+				date->month = i + 1;
+		}
+		date->is_utc |= text_eq(word, "UTC") || text_eq(word, "GMT");
+	} else {
+		date->is_am |= text_eq(word, "AM");
+		date->is_pm |= text_eq(word, "PM");
+	}
+}
+
+bool
+zpool_date(struct text t, int tz_seconds, double *seconds)
+{
+	struct date date = { 0 };
+	struct text word;
+
+	while (text_last_word(&t, &word) && !text_eq(word, "on"))
+		date_word(&date, word);
+	if (date.year == 0 || date.month == 0 || date.day == 0 || !date.has_time)
 		return false;
-	if (year.n != 4 || !text_is_u64(year, &y) || y < 1970 || !text_is_u64(day, &d) || d < 1 || d > 31 || month.n != 3)
-		return false;
-	int n = 0;
-	while (n < 12 && memcmp(months + 3 * (size_t)n, month.p, 3) != 0)
-		n++;
-	if (n == 12 || !text_until(&clock, ':', &part) || !text_is_u64(part, &h) || h > 23)
-		return false;
-	if (!text_until(&clock, ':', &part) || !text_is_u64(part, &m) || m > 59 || !text_is_u64(clock, &s) || s > 60)
-		return false;
-	int64_t days = days_from_civil((int64_t)y, n + 1, (int64_t)d);
-	*seconds = (double)(days * 86400 + (int64_t)(h * 3600 + m * 60 + s) - tz_seconds);
+	if (date.is_pm && date.seconds < 12 * 3600)
+		date.seconds += 12 * 3600;
+	if (date.is_am && date.seconds >= 12 * 3600 && date.seconds < 13 * 3600)
+		date.seconds -= 12 * 3600;
+	int64_t days = days_from_civil((int64_t)date.year, (int64_t)date.month, (int64_t)date.day);
+	*seconds = (double)(days * 86400 + (int64_t)date.seconds - (date.is_utc ? 0 : tz_seconds));
 	return true;
 }
 

@@ -15,8 +15,12 @@ bool zpool_number(struct text t, double *number);
 /* A number at the start of *t, as text_double(); before 0.8 the point is that of the locale and may be a comma. */
 bool zpool_decimal(struct text *t, double *number);
 
-/* "Sun Feb 12 11:40:04 2023", maybe behind other words, to Unix seconds, for a clock this many seconds east of UTC. */
-bool zpool_ctime(struct text t, int tz_seconds, double *seconds);
+/*
+ * A date behind the last word "on", or the whole text, to Unix seconds: "Sun Feb 12 11:40:04 2023" as in the text, "Sun 12 Feb
+ * 2023 11:40:04 AM CET" as in JSON under an English locale. The clock is this many seconds east of UTC unless the date says
+ * UTC or GMT; names of other zones are not known. False for other languages.
+ */
+bool zpool_date(struct text t, int tz_seconds, double *seconds);
 
 /* Whether the word is a state of a pool or a device, AVAIL and INUSE of spares included. */
 bool zpool_is_state(struct text word);

@@ -102,6 +102,11 @@ static const struct parsed_row rows[] = {
 	{ "releases that moved the gauge", bind_json_parse,
 	    "{\"json-stats-version\":\"1.8\",\"version\":\"9.21.3\",\"opcodes\":{\"QUERY\":5},\"nsstats\":{}}", 0,
 	    "!hiwat_dns_recursive_clients{server=\"bind\"}\n" },
+	{ "9.10: no rcodes, zeros left out", bind_json_parse,
+	    "{\"json-stats-version\":\"1.0\",\"opcodes\":{\"QUERY\":247816},\"nsstats\":{\"QrySERVFAIL\":262}}", 0,
+	    "hiwat_dns_responses_total{rcode=\"SERVFAIL\",server=\"bind\"} 262\n"
+	    "hiwat_dns_responses_total{rcode=\"NXDOMAIN\",server=\"bind\"} 0\n"
+	    "hiwat_dns_recursive_clients{server=\"bind\"} 0\n!hiwat_dns_responses_total{rcode=\"NOERROR\",server=\"bind\"}\n" },
 	{ "two objects: the last", bind_json_parse, "{\"opcodes\":{\"QUERY\":5}}\n{\"opcodes\":{\"QUERY\":6}}\n", 0,
 	    "hiwat_dns_queries_total{server=\"bind\"} 6\n" },
 	{ "breaks off", bind_json_parse, "{\"opcodes\":{\"QUERY\":5}, \"rcodes\":{", HIWAT_E_FORMAT, "" },

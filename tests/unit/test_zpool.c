@@ -27,6 +27,8 @@ static const struct parsed_row rows[] = {
 	    POOL("  scan: thorough scrub repaired 0B in 02:10:33 with 0 errors on Sun Feb 12 11:40:04 2023\n"), 0, FINISHED("1676202004") },
 	{ "before version 28", zpool_status_parse,
 	    POOL(" scrub: scrub completed after 0h0m with 0 errors on Tue Feb  2 13:08:42 2010\n"), 0, IDLE FINISHED("1265116122") },
+	{ "a date that breaks off", zpool_status_parse,
+	    "  pool: tank\n state: ONLINE\n  scan: scrub repaired 0B in 02:10:33 with 0 errors on Sun Feb 12 11:40:04 20", 0, IDLE NEVER },
 	{ "a resilver is no scrub", zpool_status_parse,
 	    POOL("  scan: resilvered 10.2G in 00:30:01 with 0 errors on Sun Feb 12 11:40:04 2023\n"), 0, IDLE NEVER },
 	{ "canceled", zpool_status_parse, POOL("  scan: scrub canceled on Sun Feb 12 11:40:04 2023\n"), 0, IDLE NEVER },
@@ -143,6 +145,14 @@ static const struct parsed_row rows[] = {
 	    "{\"pools\":{\"tank\":{\"state\":\"ONLINE\",\"scan_stats\":{\"function\":\"SCRUB\",\"state\":\"SCANNING\",\"end_time\":0,"
 	    "\"to_examine\":1000,\"skipped\":200,\"issued\":200,\"scrub_pause\":0},\"error_count\":0}}}",
 	    0, RUNNING NEVER "hiwat_zpool_scrub_progress_ratio{pool=\"tank\"} 0.25\nhiwat_zpool_data_errors{pool=\"tank\"} 0\n" },
+	{ "JSON, date of an English locale", zpool_status_json_parse,
+	    "{\"pools\":{\"tank\":{\"state\":\"ONLINE\",\"scan_stats\":{\"function\":\"SCRUB\",\"state\":\"FINISHED\","
+	    "\"end_time\":\"Sun 12 Feb 2023 11:40:04 PM UTC\"}}}}",
+	    0, IDLE FINISHED("1676245204") },
+	{ "JSON, date of another language", zpool_status_json_parse,
+	    "{\"pools\":{\"tank\":{\"state\":\"ONLINE\",\"scan_stats\":{\"function\":\"SCRUB\",\"state\":\"FINISHED\","
+	    "\"end_time\":\"Mi 27. M\xc3\xa4r 17:22:17 CET 2024\"}}}}",
+	    0, IDLE NEVER },
 	{ "JSON, paused", zpool_status_json_parse,
 	    "{\"pools\":{\"tank\":{\"state\":\"ONLINE\",\"scan_stats\":{\"function\":\"SCRUB\",\"state\":\"SCANNING\",\"to_examine\":1000,"
 	    "\"issued\":200,\"scrub_pause\":1676202004}}}}",
