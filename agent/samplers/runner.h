@@ -26,7 +26,10 @@ struct runner;
  * the caller.
  */
 int runner_new(const struct sampler_config *config, const struct sampler *const *list, uint64_t seed, struct runner **out);
-/* Saves what it knows and closes the samplers. A thread whose source still hangs is left behind, it frees its own. */
+/*
+ * Saves what it knows and closes the samplers. A thread whose source still hangs is left behind: it frees its own when it
+ * returns, and until then needs what config points to.
+ */
 void runner_free(struct runner *r);
 
 /* Another interval for a sampler, 0: it never runs. HIWAT_E_MISSING: no sampler has this name. */
