@@ -40,12 +40,19 @@ send_request(int fd, uint8_t family, unsigned states)
 	return send(fd, &request, sizeof(request), 0) < 0 ? errno : 0;
 }
 
+/* NLMSG_DATA for a message that is only read. */
+static const char *
+payload(const struct nlmsghdr *head)
+{
+	return (const char *)head + NLMSG_HDRLEN;
+}
+
 static void
 take_socket(struct listing *l, const struct nlmsghdr *head)
 {
 	struct inet_diag_msg m;
 
-	memcpy(&m, NLMSG_DATA(head), sizeof(m));
+	memcpy(&m, payload(head), sizeof(m));
 	struct diag_socket s = {
 		.is_six = m.idiag_family == AF_INET6,
 		.port = ntohs(m.id.idiag_sport),
@@ -70,7 +77,7 @@ take_answer(struct listing *l, const char *data, size_t len)
 		} else if (head->nlmsg_type == NLMSG_ERROR) {
 			struct nlmsgerr e = { 0 };
 			if (head->nlmsg_len >= NLMSG_LENGTH(sizeof(e)))
-				memcpy(&e, NLMSG_DATA(head), sizeof(e));
+				memcpy(&e, payload(head), sizeof(e));
 			return e.error != 0 ? -e.error : EBADMSG;
 		} else if (head->nlmsg_len >= NLMSG_LENGTH(sizeof(struct inet_diag_msg))) {
 			take_socket(l, head);

@@ -25,19 +25,25 @@ static char control[128];
 static struct fetch fetch;
 static struct sampled sampled;
 
-/* A port that is free now. */
+/* A port that is free now, for UDP and TCP: unbound wants both. */
 static uint16_t
 free_port(void)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof(a);
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
-	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &len), 0);
-	close(fd);
-	return ntohs(a.sin_port);
+	for (int i = 0; i < 100; i++) {
+		int udp = socket(AF_INET, SOCK_DGRAM, 0), tcp = socket(AF_INET, SOCK_STREAM, 0);
+		a.sin_port = 0;
+		ck_assert_int_eq(bind(udp, (struct sockaddr *)&a, sizeof(a)), 0);
+		ck_assert_int_eq(getsockname(udp, (struct sockaddr *)&a, &len), 0);
+		bool is_free = bind(tcp, (struct sockaddr *)&a, sizeof(a)) == 0;
+		close(udp);
+		close(tcp);
+		if (is_free)
+			return ntohs(a.sin_port);
+	}
+	ck_abort_msg("no free port");
 }
 
 static bool
@@ -53,10 +59,19 @@ is_answered(const char *name, unsigned *rcode)
 }
 
 static void
-start_unbound(void)
+stop_unbound(void)
+{
+	if (unbound <= 0)
+		return;
+	kill(unbound, SIGTERM);
+	waitpid(unbound, NULL, 0);
+	unbound = 0;
+}
+
+static void
+run_unbound(void)
 {
 	char conf[1024], path[128];
-	unsigned rcode;
 
 	port = free_port();
 	snprintf(control, sizeof(control), "%s/control", dir.dir);
@@ -78,20 +93,24 @@ start_unbound(void)
 		execl(HIWAT_UNBOUND, "unbound", "-d", "-c", path, (char *)NULL);
 		_exit(127);
 	}
-	/* Until it listens; each try waits for the refusal at least. */
-	for (int i = 0; i < 1000 && (access(control, F_OK) != 0 || !is_answered("ready.test", &rcode)); i++)
-		poll(NULL, 0, 10);
-	ck_assert_msg(is_answered("ready.test", &rcode), "unbound does not answer");
 }
 
+/* Until it answers; somebody else may take the port in between, then with another one. */
 static void
-stop_unbound(void)
+start_unbound(void)
 {
-	if (unbound <= 0)
-		return;
-	kill(unbound, SIGTERM);
-	waitpid(unbound, NULL, 0);
-	unbound = 0;
+	unsigned rcode;
+
+	for (int tries = 0; tries < 5; tries++) {
+		run_unbound();
+		for (int i = 0; i < 3000 && waitpid(unbound, NULL, WNOHANG) == 0; i++) {
+			if (access(control, F_OK) == 0 && is_answered("ready.test", &rcode))
+				return;
+			poll(NULL, 0, 10);
+		}
+		stop_unbound();
+	}
+	ck_abort_msg("unbound does not answer");
 }
 
 static void
