@@ -74,9 +74,17 @@ int alerts_event(struct alerts *a, const struct alert_host *host, const struct r
  * the store did not take it; it is kept and tried at the next commit and tick, and the batch must not be called durable.
  */
 int alerts_commit(struct alerts *a);
-/* Timers: flapping, repeats, outages that are over, given-up hosts. Call about once a second. Errors as above. */
+/*
+ * Timers: flapping, repeats, outages that are over, given-up hosts, and what the store may forget. Call about once a second.
+ * Errors as above.
+ */
 int alerts_tick(struct alerts *a, uint64_t wall_ns);
 
+/*
+ * Whether host-silent holds on the host. Who hears from it must say so with an event, also after a restart: until then
+ * nothing else of the host is told.
+ */
+bool alerts_is_silent(const struct alerts *a, const uint8_t uuid[16]);
 /*
  * After a restart or a reload, once the host's samplers have all been evaluated again: lines whose rule is neither pending,
  * firing nor unknown on that object are cleared; so are those of rules that are gone. Rules with a builtin are left alone.

@@ -105,6 +105,14 @@ alerts_free(struct alerts *a)
 	free(a);
 }
 
+bool
+alerts_is_silent(const struct alerts *a, const uint8_t uuid[16])
+{
+	const struct alert_host_state *host = (const struct alert_host_state *)map_find(&a->hosts, uuid);
+
+	return host != NULL && host->silent;
+}
+
 void
 alerts_set_routes(struct alerts *a, const struct alert_route *routes, size_t n_routes)
 {
@@ -303,6 +311,8 @@ alerts_tick(struct alerts *a, uint64_t wall_ns)
 			result = err;
 		forget(a, host, wall_ns);
 	}
+	if (wall_ns >= a->prune_ns && store_prune(a->store, wall_ns) == 0)
+		a->prune_ns = wall_ns + ALERT_PRUNE_NS;
 	return result;
 }
 

@@ -12,6 +12,7 @@
 #define ALERT_FLAP_BELOW 3
 #define ALERT_FLAP_INTERVAL_NS (1800 * 1000000000ULL)
 #define ALERT_OUTAGE_QUIET_NS (60 * 1000000000ULL) /* no more backlog for so long: the outage is told */
+#define ALERT_PRUNE_NS (60 * 1000000000ULL)
 #define ALERT_PROGRESS_MAX 16                      /* streams that are remembered per host, the newest */
 
 /* Anything found by 16 bytes: first member of what is in a map. */
@@ -66,7 +67,8 @@ struct alerts {
 	const struct alert_route *routes;
 	size_t n_routes;
 	struct map incidents, hosts;
-	uint64_t now_ns; /* the latest time that was handed in by live events and ticks */
+	uint64_t now_ns;   /* the latest time that was handed in by live events and ticks */
+	uint64_t prune_ns; /* when the store is next asked to forget */
 	/* The batch whose events are being taken. */
 	struct alert_host_state *batch_host;
 	uint64_t stream, sequence, batch_ns;

@@ -13,7 +13,7 @@ static const char *const reads[READ_N] = {
 		     " last_error FROM outbox AS o WHERE state = 0 AND route = ?1 AND next_try_ns <= ?2"
 		     " AND NOT EXISTS (SELECT 1 FROM outbox AS e WHERE e.state = 0 AND e.route = o.route"
 		     " AND e.incident_key = o.incident_key AND e.id < o.id) ORDER BY id LIMIT ?3",
-	[READ_STATS] = "SELECT count(*), min(created_ns) FROM outbox WHERE state = 0",
+	[READ_STATS] = "SELECT count(*), min(created_ns) FROM outbox INDEXED BY outbox_waiting WHERE state = 0",
 };
 
 /* Prepared on first use; call with read_lock held. */

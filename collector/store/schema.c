@@ -34,7 +34,7 @@ static const char *const migrations[] = {
 	" finished_ns INTEGER NOT NULL DEFAULT 0,"
 	" last_error TEXT,"
 	" receipt TEXT);"
-	"CREATE INDEX outbox_waiting ON outbox (route, id) WHERE state = 0;"
+	"CREATE INDEX outbox_waiting ON outbox (route, id, created_ns, expires_ns) WHERE state = 0;"
 	"CREATE INDEX outbox_order ON outbox (route, incident_key, id) WHERE state = 0;"
 	"CREATE INDEX outbox_finished ON outbox (finished_ns) WHERE state <> 0;"
 	/* The last batch of each host and stream that changed something here; late: of those that came as backlog. */

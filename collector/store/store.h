@@ -79,7 +79,7 @@ int store_each_progress(struct store *store,
 /*
  * Forgets a bounded piece of what is older than 30 days or more than 100,000 rows: finished notifications, closed
  * incidents, progress. Notifications that are a day past their time without a thread that gave them up (their route is gone)
- * are given up. Queued like a change; call it about once a minute.
+ * are given up. Queued like a change; alerts_tick() calls it once a minute.
  */
 int store_prune(struct store *store, uint64_t now_ns);
 

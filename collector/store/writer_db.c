@@ -49,7 +49,8 @@ static const char *const statements[N_STATEMENTS] = {
 	[EXPIRE] = "UPDATE outbox SET state = 2, finished_ns = ?2, last_error = ?3 WHERE id = ?1 AND state = 0",
 	/* Rows of routes that are configured no more: nobody gives them up. */
 	[PRUNE_WAITING] = "UPDATE outbox SET state = 2, finished_ns = expires_ns, last_error = 'no route took it' WHERE id IN"
-			  " (SELECT id FROM outbox WHERE state = 0 AND expires_ns < ?1 LIMIT " PRUNE_ROWS ")",
+			  " (SELECT id FROM outbox INDEXED BY outbox_waiting WHERE state = 0 AND expires_ns < ?1"
+			  " LIMIT " PRUNE_ROWS ")",
 	[PRUNE_OUTBOX] = "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE state <> 0 AND finished_ns < ?1"
 			 " LIMIT " PRUNE_ROWS ")",
 	[PRUNE_OUTBOX_ROWS] = "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE state <> 0"
