@@ -56,9 +56,14 @@ load_snapshot(struct pipeline *p)
 		hosts_free(p->hosts, rule_state_free);
 		p->hosts = hosts_new(p->config.hosts_max);
 	}
-	/* A collector that was away cannot know who was silent meanwhile: everybody gets the full time again. */
-	for (unsigned i = 0; p->hosts != NULL && i < hosts_count(p->hosts); i++)
+	/*
+	 * A collector that was away cannot know who was silent meanwhile: everybody gets the full time again. Who is silent
+	 * then is said once more, in case the store was lost; an incident that is open already takes no notice.
+	 */
+	for (unsigned i = 0; p->hosts != NULL && i < hosts_count(p->hosts); i++) {
+		hosts_at(p->hosts, i)->silent = false;
 		expect_all_samplers(hosts_at(p->hosts, i), p->started_mono_ns);
+	}
 }
 
 struct pipeline *
@@ -300,7 +305,8 @@ note_arrival(struct pipeline *p, struct host *h, const Hiwat__Batch *b, const st
 		h->next_due_ms = b->next_due_ms;
 	if (a->sent_wall_ns != 0)
 		host_note_clock(h, a->wall_ns, a->sent_wall_ns);
-	if (h->silent) {
+	/* The incident may have been opened after the last snapshot. */
+	if (h->silent || alerts_is_silent(p->alerts, h->uuid)) {
 		h->silent = false;
 		emit_builtin(p, h, "host-silent", false, a->wall_ns);
 	}
