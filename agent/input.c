@@ -50,8 +50,14 @@ input_read(const char *path, struct buf *out)
 	return err;
 }
 
+/* FreeBSD promises not to change the pointers either. */
+#if defined(__FreeBSD__)
+static int
+compare_names(const FTSENT *const *a, const FTSENT *const *b)
+#else
 static int
 compare_names(const FTSENT **a, const FTSENT **b)
+#endif
 {
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }

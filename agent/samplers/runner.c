@@ -1,11 +1,11 @@
 #include "runner.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "arena.h"
@@ -39,7 +39,7 @@ struct slot {
 struct runner {
 	const struct sampler_config *config;
 	uint64_t phase_ns;
-	int event_fd;
+	int wake[2]; /* a pipe: worker threads write a byte when they finish */
 	bool keep_is_stale; /* a sampler worked for the first time */
 	uint64_t kept_ns;   /* boot time of the last write */
 	size_t n_slots;
@@ -119,8 +119,8 @@ runner_new(const struct sampler_config *config, const struct sampler *const *lis
 		return HIWAT_E_NOMEM;
 	r->config = config;
 	r->phase_ns = mix(seed + 0x9e3779b97f4a7c15u) % PHASE_NS;
-	r->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (r->event_fd < 0)
+	r->wake[0] = r->wake[1] = -1;
+	if (pipe2(r->wake, O_CLOEXEC | O_NONBLOCK) != 0)
 		err = HIWAT_E_SYS;
 	while (err == HIWAT_OK && r->n_slots < n) {
 		struct slot *s = &r->slots[r->n_slots];
@@ -132,7 +132,7 @@ runner_new(const struct sampler_config *config, const struct sampler *const *lis
 		r->n_slots++;
 		if (!s->sampler->may_block)
 			continue;
-		err = worker_new(s->sampler, s->state, r->event_fd, &s->worker);
+		err = worker_new(s->sampler, s->state, r->wake[1], &s->worker);
 		if (err == HIWAT_OK)
 			s->state = NULL;
 	}
@@ -158,8 +158,10 @@ runner_free(struct runner *r)
 		if (s->state != NULL)
 			s->sampler->close(s->state);
 	}
-	if (r->event_fd >= 0)
-		close(r->event_fd);
+	for (int i = 0; i < 2; i++) {
+		if (r->wake[i] >= 0)
+			close(r->wake[i]);
+	}
 	free(r);
 }
 
@@ -179,7 +181,7 @@ runner_set_interval(struct runner *r, const char *name, unsigned interval_ms)
 int
 runner_fd(const struct runner *r)
 {
-	return r->event_fd;
+	return r->wake[0];
 }
 
 static uint64_t
@@ -260,11 +262,12 @@ append_timeout(struct tick *t, struct slot *s)
 static int
 collect(struct tick *t)
 {
-	uint64_t count;
+	char bytes[64];
 	int err = HIWAT_OK;
 
 	/* Emptied before looking, so that what finishes meanwhile wakes the caller again. */
-	(void)!read(t->r->event_fd, &count, sizeof(count));
+	while (read(t->r->wake[0], bytes, sizeof(bytes)) == (ssize_t)sizeof(bytes))
+		;
 	for (size_t i = 0; i < t->r->n_slots && err == HIWAT_OK; i++) {
 		struct slot *s = &t->r->slots[i];
 		struct outcome o;
@@ -324,7 +327,7 @@ wait_and_collect(struct tick *t, bool own_deadlines)
 		}
 		if (until_ns <= now_ns)
 			return HIWAT_OK;
-		struct pollfd p = { .fd = t->r->event_fd, .events = POLLIN };
+		struct pollfd p = { .fd = t->r->wake[0], .events = POLLIN };
 		poll(&p, 1, (int)((until_ns - now_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC));
 	}
 }

@@ -19,7 +19,7 @@ enum phase { PHASE_IDLE, PHASE_ASKED, PHASE_BUSY, PHASE_DONE };
 struct worker {
 	const struct sampler *sampler;
 	void *state;
-	int event_fd;
+	int wake_fd;
 	pthread_t thread;
 	bool has_thread;
 	struct arena arena; /* of the sample under way or last taken */
@@ -38,7 +38,7 @@ destroy(struct worker *w)
 {
 	w->sampler->close(w->state);
 	arena_fini(&w->arena);
-	close(w->event_fd);
+	close(w->wake_fd);
 	pthread_cond_destroy(&w->wake);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
@@ -48,7 +48,7 @@ static void *
 run(void *arg)
 {
 	struct worker *w = arg;
-	const uint64_t one = 1;
+	const char one = 1;
 
 	pthread_mutex_lock(&w->lock);
 	while (!w->quit) {
@@ -62,8 +62,8 @@ run(void *arg)
 		outcome_take(w->sampler, w->state, &w->now, &w->arena, &w->outcome);
 		pthread_mutex_lock(&w->lock);
 		w->phase = PHASE_DONE;
-		/* Fails only when the counter is full, and then the reader wakes up anyway. */
-		(void)!write(w->event_fd, &one, sizeof(one));
+		/* Fails only when the pipe is full, and then the reader wakes up anyway. */
+		(void)!write(w->wake_fd, &one, sizeof(one));
 	}
 	bool abandoned = w->abandoned;
 	pthread_mutex_unlock(&w->lock);
@@ -96,14 +96,14 @@ start_thread(struct worker *w)
 }
 
 int
-worker_new(const struct sampler *sampler, void *state, int event_fd, struct worker **out)
+worker_new(const struct sampler *sampler, void *state, int wake_fd, struct worker **out)
 {
 	struct worker *w = calloc(1, sizeof(*w));
 
 	if (w == NULL)
 		return HIWAT_E_NOMEM;
-	w->event_fd = fcntl(event_fd, F_DUPFD_CLOEXEC, 3);
-	if (w->event_fd < 0) {
+	w->wake_fd = fcntl(wake_fd, F_DUPFD_CLOEXEC, 3);
+	if (w->wake_fd < 0) {
 		free(w);
 		return HIWAT_E_SYS;
 	}

@@ -12,10 +12,10 @@
 struct worker;
 
 /*
- * The thread starts with the first sample. state is taken: the worker closes it. Whenever a sample is finished a number is
- * written to event_fd, an eventfd of which the worker keeps a descriptor of its own.
+ * The thread starts with the first sample. state is taken: the worker closes it. Whenever a sample is finished a byte is
+ * written to wake_fd, the non-blocking end of a pipe of which the worker keeps a descriptor of its own.
  */
-int worker_new(const struct sampler *sampler, void *state, int event_fd, struct worker **out);
+int worker_new(const struct sampler *sampler, void *state, int wake_fd, struct worker **out);
 /* Ends the thread; one that hangs in a sample is left alone and frees everything when it returns. */
 void worker_free(struct worker *w);
 /* Asks for a sample; only when none is under way. */

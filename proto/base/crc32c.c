@@ -25,7 +25,7 @@ crc32c_portable(uint32_t crc, const void *data, size_t len)
 #if defined(__x86_64__)
 #include <nmmintrin.h>
 
-__attribute__((target("sse4.2"))) static uint32_t
+__attribute__((target("sse4.2,crc32"))) static uint32_t
 crc32c_sse42(uint32_t crc, const void *data, size_t len)
 {
 	const uint8_t *p = data;
