@@ -40,6 +40,7 @@ struct state {
 	Hiwat__Dns *dns;
 	enum section section;
 	bool seen[N_SECTIONS];
+	bool is_closed; /* the dump has its closing line */
 	struct sum queries, recursing, hits, misses, query_hits, query_misses, evictions, tree, heap, rrsets;
 	struct sum flat_noerror, flat_nxdomain, flat_other;
 	struct sum servfail, nxdomain; /* of the server's statistics, for releases without rcodes */
@@ -93,7 +94,7 @@ is_title(struct text line, struct text *title)
 
 /* The last dump with its closing line; without any, what follows the last opening line, or the whole text. */
 static struct text
-find_dump(struct text text)
+find_dump(struct text text, bool *is_closed)
 {
 	struct text rest = text, line, open = text, closed = { text.p, 0 };
 
@@ -106,7 +107,8 @@ find_dump(struct text text)
 			open = (struct text){ text.p, 0 };
 		}
 	}
-	return closed.n > 0 ? closed : open;
+	*is_closed = closed.n > 0;
+	return *is_closed ? closed : open;
 }
 
 static void
@@ -195,6 +197,13 @@ dump_line(struct state *s, struct text line, bool cut)
 	return section_row(s, line, cut);
 }
 
+/* The section is there and did not break off, so that what it leaves out is 0. */
+static bool
+is_whole(const struct state *s, enum section section)
+{
+	return s->seen[section] && (s->is_closed || s->section != section);
+}
+
 static int
 set_response(struct state *s, const char *rcode, const struct sum *sum)
 {
@@ -214,12 +223,14 @@ set_responses(struct state *s)
 	int err = HIWAT_OK;
 
 	if (s->seen[SECTION_RCODES]) {
+		if (!is_whole(s, SECTION_RCODES))
+			return HIWAT_OK;
 		for (size_t i = 0; i < sizeof(rcodes) / sizeof(rcodes[0]) && err == HIWAT_OK; i++)
 			err = set_response(s, rcodes[i], &none);
 		return err;
 	}
 	/* Before 9.11 the server's own section has these two; other answers it does not count by code. */
-	if (s->seen[SECTION_SERVER]) {
+	if (is_whole(s, SECTION_SERVER)) {
 		err = set_response(s, "SERVFAIL", &s->servfail);
 		if (err == HIWAT_OK)
 			err = set_response(s, "NXDOMAIN", &s->nxdomain);
@@ -252,14 +263,14 @@ finish(struct state *s)
 	static const struct sum none = { 0 };
 	Hiwat__Dns *dns = s->dns;
 
-	if (s->seen[SECTION_REQUESTS]) {
+	if (s->queries.has || is_whole(s, SECTION_REQUESTS)) {
 		RECORD_SET(dns, queries_total, s->queries.n);
 	} else if (s->flat_noerror.has && s->flat_nxdomain.has && s->flat_other.has) {
 		/* Each query ended in one of these. */
 		RECORD_SET(dns, queries_total, s->flat_noerror.n + s->flat_nxdomain.n + s->flat_other.n);
 	}
 	/* The releases that print rcodes (9.11) print this gauge, too, when it is not 0. */
-	if (s->recursing.has || (s->seen[SECTION_SERVER] && s->seen[SECTION_RCODES]))
+	if (s->recursing.has || (is_whole(s, SECTION_SERVER) && s->seen[SECTION_RCODES]))
 		RECORD_SET(dns, recursive_clients, s->recursing.n);
 	/* Lookups for queries where they are told apart from the server's own. */
 	const struct sum *hits = s->query_hits.has ? &s->query_hits : &s->hits;
@@ -286,7 +297,7 @@ int
 bind_stats_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, struct parse_reason *why)
 {
 	struct state s = { .arena = arena };
-	struct text rest = find_dump(in->text), line;
+	struct text rest = find_dump(in->text, &s.is_closed), line;
 	bool cut, has_data = false;
 
 	s.dns = dns_server(arena, out, "bind");

@@ -45,6 +45,7 @@ struct state {
 	/* The table: blanks before the pool's row, whether rows are log devices, whether a log mirror's rows follow. */
 	size_t base;
 	bool has_base, in_logs, in_log_mirror;
+	uint64_t log_devices, log_unmirrored;
 	uint64_t unknown;
 	bool has_data;
 	/* The pools of the output before, when a pool occurs again. */
@@ -153,11 +154,21 @@ count_log(struct state *s, struct text name, size_t indent)
 		s->in_log_mirror = true;
 	} else if (is_top) {
 		s->in_log_mirror = false;
-		RECORD_SET(s->pool, log_devices, s->pool->log_devices + 1);
-		RECORD_SET(s->pool, log_unmirrored, s->pool->log_unmirrored + 1);
+		s->log_devices++;
+		s->log_unmirrored++;
 	} else if (s->in_log_mirror && indent <= s->base + 4) {
-		RECORD_SET(s->pool, log_devices, s->pool->log_devices + 1);
+		s->log_devices++;
 	}
+}
+
+/* Behind the table it is certain how many log devices there are, and that there are none when none was in it. */
+static void
+table_ends(struct state *s)
+{
+	if (s->block != BLOCK_TABLE || !s->has_base)
+		return;
+	RECORD_SET(s->pool, log_devices, s->log_devices);
+	RECORD_SET(s->pool, log_unmirrored, s->log_unmirrored);
 }
 
 static int
@@ -239,6 +250,7 @@ pool_line(struct state *s, struct text name)
 	s->pool = zpool_add(s->arena, s->storage, label);
 	s->is_whole = s->is_scan_running = s->is_listing_files = false;
 	s->has_base = s->in_logs = s->in_log_mirror = false;
+	s->log_devices = s->log_unmirrored = 0;
 	return s->pool != NULL ? HIWAT_OK : HIWAT_E_NOMEM;
 }
 
@@ -263,6 +275,7 @@ key_of(struct text line, struct text *text)
 static int
 key_line(struct state *s, int key, struct text text)
 {
+	table_ends(s);
 	s->block = keys[key].block;
 	if (text_eq(text_of(keys[key].key), "pool"))
 		return pool_line(s, text);
@@ -313,9 +326,9 @@ status_line(struct state *s, struct text line, bool cut)
 	struct text trimmed = text_trim(line), text;
 	int err = HIWAT_OK;
 
+	/* A blank line follows the table; others may stand between all lines of a text that was copied through a form. */
 	if (trimmed.n == 0) {
-		if (s->block == BLOCK_TABLE && s->has_base)
-			s->block = BLOCK_NONE;
+		table_ends(s);
 		return HIWAT_OK;
 	}
 	int key = key_of(trimmed, &text);
@@ -340,25 +353,12 @@ status_line(struct state *s, struct text line, bool cut)
 	return HIWAT_OK;
 }
 
-/* A pool whose table was read has no log devices when none was in it. */
-static void
-set_logs(Hiwat__Storage *storage)
-{
-	for (size_t i = 0; i < storage->n_zpools; i++) {
-		Hiwat__Zpool *pool = storage->zpools[i];
-		if (pool->n_vdevs == 0)
-			continue;
-		RECORD_SET(pool, log_devices, pool->log_devices);
-		RECORD_SET(pool, log_unmirrored, pool->log_unmirrored);
-	}
-}
-
 int
 zpool_status_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, struct parse_reason *why)
 {
 	struct state s = { .arena = arena, .tz_seconds = in->tz_seconds };
 	struct text rest = in->text, line;
-	bool cut, is_denied = false;
+	bool cut = false, is_denied = false;
 
 	s.storage = RECORD_ONE(arena, out, storage, storage);
 	if (s.storage == NULL)
@@ -369,6 +369,8 @@ zpool_status_parse(const struct parse_input *in, struct arena *arena, Hiwat__Rec
 		if (err != HIWAT_OK)
 			return err;
 	}
+	if (!cut)
+		table_ends(&s);
 	if (s.n_before > 0 && !s.is_whole) {
 		s.storage->zpools = s.before;
 		s.storage->n_zpools = s.n_before;
@@ -377,7 +379,6 @@ zpool_status_parse(const struct parse_input *in, struct arena *arena, Hiwat__Rec
 		return is_denied ? parse_fail(why, HIWAT_E_DENIED, "zpool may not open /dev/zfs")
 				 : parse_fail(why, HIWAT_E_NODATA, "no pool");
 	}
-	set_logs(s.storage);
 	return s.unknown > 0 ? record_count_unknown(arena, out, "zpool-status", s.unknown) : HIWAT_OK;
 }
 

@@ -86,6 +86,14 @@ static const struct parsed_row rows[] = {
 	{ "breaks off inside a text", bind_stats_parse,
 	    "+++ Statistics Dump +++ (1)\n++ Incoming Requests ++\n                   4 QUERY\n++ Cache Statistics ++\n               12 cache hi", 0,
 	    "hiwat_dns_queries_total{server=\"bind\"} 4\n!hiwat_dns_cache_hits_total{server=\"bind\"}\n" },
+	{ "a section that breaks off leaves nothing out", bind_stats_parse,
+	    "+++ Statistics Dump +++ (1)\n++ Incoming Requests ++\n                   4 QUE", 0,
+	    "!hiwat_dns_queries_total{server=\"bind\"}\n" },
+	{ "the last section breaks off", bind_stats_parse,
+	    "+++ Statistics Dump +++ (1)\n++ Incoming Requests ++\n                   4 QUERY\n++ Outgoing Rcodes ++\n                   4 NOERROR\n",
+	    0,
+	    "hiwat_dns_responses_total{rcode=\"NOERROR\",server=\"bind\"} 4\n"
+	    "!hiwat_dns_responses_total{rcode=\"SERVFAIL\",server=\"bind\"}\n" },
 	{ "no statistics", bind_stats_parse, "rndc: 'stats' failed\n", HIWAT_E_NODATA, "" },
 	/* ---------------------------------------------------------------------------------------------------- bind-json */
 	{ "caches of all views", bind_json_parse,

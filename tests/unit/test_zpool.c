@@ -126,6 +126,13 @@ static const struct parsed_row rows[] = {
 	{ "breaks off inside a row", zpool_status_parse,
 	    "  pool: tank\n state: ONLINE\nconfig:\n\n\tNAME  STATE  READ WRITE CKSUM\n\ttank  ONLINE  0  0  0\n\t  da0  ONLINE  1  2", 0,
 	    ERRORS("da0", "read", "1") "!hiwat_zpool_vdev_errors_total{kind=\"write\",pool=\"tank\",vdev=\"da0\"}\n" },
+	{ "breaks off before the logs", zpool_status_parse,
+	    "  pool: tank\n state: ONLINE\nconfig:\n\n\tNAME  STATE  READ WRITE CKSUM\n\ttank  ONLINE  0  0  0\n\t  da0  ONL", 0,
+	    ERRORS("tank", "read", "0") "!hiwat_zpool_log_devices{pool=\"tank\"}\n" },
+	{ "a blank line behind each line", zpool_status_parse,
+	    "  pool: tank\n\n state: ONLINE\n\nconfig:\n\n\n\n\tNAME  STATE  READ WRITE CKSUM\n\n\ttank  ONLINE  0  0  0\n\n"
+	    "\t  da0  ONLINE  0  0  2\n\n\tlogs\n\n\t  da1  ONLINE  0  0  0\n\n\n\nerrors: No known data errors\n",
+	    0, ERRORS("da0", "checksum", "2") "hiwat_zpool_log_unmirrored{pool=\"tank\"} 1\n" KNOWN },
 	{ "denied", zpool_status_parse, "Permission denied the ZFS utilities must be run as root.\n", HIWAT_E_DENIED, "" },
 	{ "no ZFS", zpool_status_parse, "The ZFS modules are not loaded.\nTry running '/sbin/modprobe zfs' as root to load them.\n",
 	    HIWAT_E_NODATA, "" },
