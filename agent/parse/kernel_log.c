@@ -216,8 +216,6 @@ set_time(struct kernel_log *k, const struct kl_stripped *s)
 		time += (int64_t)k->year_s;
 	}
 	k->time = time;
-	if (time > k->newest)
-		k->newest = time;
 }
 
 static void
@@ -294,7 +292,6 @@ kernel_log_new(void)
 	if (k == NULL)
 		return NULL;
 	k->time = KERNEL_LOG_NO_TIME;
-	k->newest = KERNEL_LOG_NO_TIME;
 	k->times = 1;
 	kl_index(k);
 	return k;

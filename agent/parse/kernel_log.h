@@ -49,7 +49,7 @@ enum kernel_log_use {
 
 /*
  * Adds the counts so far to the record: storage.disks, interrupt.storms, net.limit_reports, net.response_limits, net.listen.
- * Numbers that are 0 stay absent. now_s is on the clock of the lines; KERNEL_LOG_NO_TIME: the time of the newest line.
+ * Numbers that are 0 stay absent. now_s is on the clock of the lines; KERNEL_LOG_NO_TIME: the time of the last line.
  * A stuck command's age is gone 120 s after its last line. HIWAT_E_NOMEM when the arena is at its ceiling.
  */
 int kernel_log_emit(struct kernel_log *kl, enum kernel_log_use use, int64_t now_s, struct arena *arena, Hiwat__Record *out);

@@ -129,7 +129,7 @@ is_recent(const struct kernel_log *k, int64_t time, int gap_s)
 {
 	if (time == KERNEL_LOG_NO_TIME || k->time == KERNEL_LOG_NO_TIME)
 		return true;
-	return k->time >= time ? k->time - time <= gap_s : time - k->time <= 60;
+	return k->time >= time ? k->time - time <= gap_s : time - k->time <= KL_BACK_S;
 }
 
 uint64_t

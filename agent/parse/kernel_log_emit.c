@@ -16,7 +16,9 @@ stuck_age(const struct kernel_log *k, const char *device, int64_t now, uint64_t 
 		const struct kl_stuck *s = &k->stuck[i];
 		if (s->device[0] == '\0' || strcmp(s->device, device) != 0)
 			continue;
-		if (now != KERNEL_LOG_NO_TIME && s->time != KERNEL_LOG_NO_TIME && now - s->time > KL_STUCK_S)
+		/* A time ahead of now is of a boot before this one. */
+		if (now != KERNEL_LOG_NO_TIME && s->time != KERNEL_LOG_NO_TIME &&
+		    (now - s->time > KL_STUCK_S || s->time - now > KL_BACK_S))
 			continue;
 		found = true;
 		if (s->age > *age)
@@ -123,7 +125,7 @@ kernel_log_emit(struct kernel_log *k, enum kernel_log_use use, int64_t now, stru
 	int err;
 
 	if (now == KERNEL_LOG_NO_TIME)
-		now = k->newest;
+		now = k->time;
 	if (use == KERNEL_LOG_SAVED)
 		kl_settle_all(k, KERNEL_LOG_NO_TIME);
 	else if (now != KERNEL_LOG_NO_TIME)

@@ -118,7 +118,7 @@ kl_month_stamp(struct text *t, struct kl_stripped *out)
 		at = before;
 	}
 	out->is_yearless = year == 0;
-	out->time = days_of(year != 0 ? year : 4, month, day) * 86400 + seconds;
+	out->time = days_of(year != 0 ? year : 1, month, day) * 86400 + seconds;
 	out->has_stamp = true;
 	*t = at;
 	return true;

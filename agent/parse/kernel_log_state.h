@@ -31,6 +31,7 @@
 #define KL_RETRY_GAP_S 300 /* a command of which nothing was heard for so long is over: the next one is new */
 #define KL_SETTLE_S 60     /* how long a live log waits for the line that completes an event */
 #define KL_STUCK_S 120     /* how long a stuck command's age holds */
+#define KL_BACK_S 60       /* how far a clock may step back within one boot */
 
 enum kl_limit {
 	KL_LIMIT_MBUF, KL_LIMIT_CLUSTER, KL_LIMIT_JUMBO_PAGE, KL_LIMIT_JUMBO_9K, KL_LIMIT_JUMBO_16K, KL_LIMIT_PF_STATES,
@@ -117,8 +118,7 @@ struct kernel_log {
 	uint64_t line;     /* lines of the kernel so far */
 	uint64_t known;    /* of which a scanner knew */
 	uint64_t stamped;  /* lines with a form that only logs have, whoever wrote them */
-	int64_t time;      /* of the line in hand, KERNEL_LOG_NO_TIME */
-	int64_t newest;    /* highest time so far */
+	int64_t time;      /* of the line in hand or the last one with a stamp; KERNEL_LOG_NO_TIME before the first */
 	uint64_t times;    /* what the line in hand counts for: more than 1 when repeated */
 	uint64_t year_s;   /* added to stamps without a year, as they wrap */
 	uint32_t n_devices, n_operations, n_storms, n_kinds;

@@ -154,6 +154,18 @@ static const struct kernel_log_row rows[] = {
 	    "interrupt storm detected on \"swi4: clock\"; throttling interrupt source\n"
 	    "stray irq7\ntoo many stray irq 7's: not logging anymore\n",
 	    "I 22 uhci0 1;I 16  2;I 256 em0:rx0 1;I  swi4: clock 1;" },
+	{ "a retry over New Year, and a command a year later",
+	    "Dec 31 23:59:58 h kernel: ad4: TIMEOUT - WRITE_DMA retrying (1 retry left) LBA=77\n"
+	    "Jan  1 00:00:03 h kernel: ad4: TIMEOUT - WRITE_DMA retrying (0 retries left) LBA=77\n"
+	    "Dec 31 23:59:58 h kernel: em0: link state changed to UP\n"
+	    "Jan  1 00:00:03 h kernel: ad4: TIMEOUT - WRITE_DMA retrying (0 retries left) LBA=77\n", "T ad4 WRITE_DMA 2;" },
+	{ "a new boot: the stamps begin anew",
+	    "[ 5000.1] nvme nvme0: I/O 460 QID 3 timeout, aborting\n[    1.0] Linux version 6.1.0\n"
+	    "[   40.1] nvme nvme0: I/O 460 QID 3 timeout, aborting\n", "T nvme0  2;" },
+	{ "a new boot: what was stuck before and what is now",
+	    "[ 5000.1] mfi0: COMMAND 0xa1 TIMEOUT AFTER 30 SECONDS\n"
+	    "[    1.0] Copyright (c) 1992-2026 The FreeBSD Project.\n"
+	    "[   90.1] mfi1: COMMAND 0xa1 TIMEOUT AFTER 60 SECONDS\n", "T mfi0  1;T mfi1  1;S mfi1 60;" },
 	{ "other programs' lines tell the time too",
 	    "Mar  3 02:11:40 h kernel: mfi0: COMMAND 0xa1 TIMEOUT AFTER 30 SECONDS\nMar  3 02:14:11 h sshd[1]: x\n", "T mfi0  1;" },
 	/* What is a kernel's log at all */
