@@ -325,7 +325,7 @@ kernel_log_parse(const struct parse_input *in, struct arena *arena, Hiwat__Recor
 		return parse_fail(why, HIWAT_E_NOMEM, "no memory for the tables of a kernel log");
 	feed(k, in->text, KERNEL_LOG_NO_TIME, true);
 	if (k->known == 0 && k->stamped == 0 && kernel_log_recognise(in->text) == 0)
-		err = refuse(in->text, "a kernel's log", why);
+		err = refuse(in->text, "the kernel's log", why);
 	else if ((err = kernel_log_emit(k, KERNEL_LOG_SAVED, KERNEL_LOG_NO_TIME, arena, out)) != 0)
 		parse_fail(why, err, "more counts than a record may hold");
 	kernel_log_free(k);
