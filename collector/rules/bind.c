@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "err.h"
+#include "value.h"
 #include "window.h"
 
 #define CONST_SEARCH 64 /* constants looked at before a new one is added */
@@ -290,7 +291,7 @@ bind_unary(struct binder *b, const struct node *n, const struct vector *a, struc
 				return;
 			*w = (struct plan_window){ n->index, a->rows[i].labels, b->window_at };
 			b->n_windows++;
-			b->window_at += (uint32_t)(window_size(n->kind, n->window_ns) / 8);
+			b->window_at += n->shape->size / 8;
 			y = bind_step(b, (struct step){ .op = n->op, .kind = n->kind, .node = (uint16_t)n->index,
 				.a = x, .b = w->at }, bind_sets(b, x));
 		} else {

@@ -182,13 +182,16 @@ eval_row(struct evaluation *ev, uint32_t index)
 		live_describe(ev->set, l, &old);
 	if (was_unknown)
 		old.status = RULE_UNKNOWN;
+	bool is_back = l->is_gone;
+	l->is_gone = false;
 	for (unsigned i = 0; i < row->n_levels; i++)
 		step_level(ev, l, &r->levels[i], i, fire[i], run_value(&ev->run, row_operand(ev, row, row->n_levels + i)));
 	bool is_over = live_is_over(l);
 	bool changed = note_values(ev, l, row, speaking_level(l, old_level));
 	struct rule_event now;
 	live_describe(ev->set, l, &now);
-	if (is_over || now.status != old.status || now.level != old.level || (now.status == RULE_FIRING && changed))
+	if (is_over || is_back || now.status != old.status || now.level != old.level ||
+	    (now.status == RULE_FIRING && changed))
 		emit_row(ev, l, &old);
 	if (is_over)
 		state_remove_live(st, l);
@@ -247,19 +250,21 @@ mark_gone(struct evaluation *ev)
 	}
 }
 
+/* Does the plan fit what the view shows of the sets that this record's rows read? */
 static bool
-needs_plan(const struct rule_state *st, const struct rule_set *set, const struct host_view *view)
+plan_fits(const struct rule_state *st, const struct rule_set *set, const struct host_view *view, size_t updated)
 {
 	size_t n_sets = view->n_sets < PLAN_SETS_MAX ? view->n_sets : PLAN_SETS_MAX;
 
 	if (st->plan == NULL || st->set != set || st->plan->n_sets != n_sets || st->os != view->os ||
 	    st->release != view->release || st->name != view->name || st->host_labels != view->host_labels)
-		return true;
-	for (size_t i = 0; i < n_sets; i++) {
+		return false;
+	for (uint64_t left = st->plan->sets[updated].reads; left != 0; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
 		if (st->sets[i].shape != view->sets[i].shape || st->sets[i].sampler != view->sets[i].sampler)
-			return true;
+			return false;
 	}
-	return false;
+	return true;
 }
 
 /* Brings the plan up to date and fills in what does not depend on rows. */
@@ -268,28 +273,27 @@ prepare(struct evaluation *ev, const struct host_view *view, struct labels *labe
 {
 	struct rule_state *st = ev->st;
 
-	if (needs_plan(st, ev->set, view)) {
+	if (!plan_fits(st, ev->set, view, ev->updated)) {
 		int err = state_bind(st, ev->set, view, labels, now->boot_ns);
 		if (err != HIWAT_OK)
 			return err;
 	}
 	struct state_set *s = &st->sets[ev->updated];
-	ev->run = (struct run){
-		.plan = st->plan,
-		.results = ev->set->values,
-		.windows = st->windows,
-		.boot_ns = now->boot_ns,
-		.wall_seconds = (double)now->wall_ns / 1e9,
-		.start = { .from_zero = s->delivered, .from_ns = s->good_ns },
-	};
-	for (uint32_t i = 0; i < st->plan->n_sets; i++) {
-		ev->run.loads[i] = view->sets[i].values;
+	ev->run.plan = st->plan;
+	ev->run.results = ev->set->values;
+	ev->run.windows = st->windows;
+	ev->run.boot_seconds = (double)now->boot_ns / 1e9;
+	ev->run.wall_seconds = (double)now->wall_ns / 1e9;
+	ev->run.start = (struct window_start){ s->delivered, (double)s->good_ns / 1e9 };
+	ev->lists = &st->plan->sets[ev->updated];
+	for (uint64_t left = ev->lists->reads; left != 0; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
 		/* A set that recovered counts as known from its own record on. */
 		bool is_bad = view->sets[i].verdict != VERDICT_OK || (i != ev->updated && st->sets[i].is_bad);
+		ev->run.loads[i] = view->sets[i].values;
 		ev->bad |= (uint64_t)is_bad << i;
 		ev->was_bad |= (uint64_t)st->sets[i].is_bad << i;
 	}
-	ev->lists = &st->plan->sets[ev->updated];
 	ev->gap = now->interval_ns != 0 && s->good_ns != 0 && now->boot_ns - s->good_ns > GAP_INTERVALS * now->interval_ns;
 	return HIWAT_OK;
 }
@@ -298,10 +302,19 @@ int
 rules_eval(struct rule_set *set, struct rule_state *st, const struct host_view *view, struct labels *labels,
     size_t updated, const struct rule_time *now, void (*emit)(void *arg, const struct rule_event *event), void *arg)
 {
-	struct evaluation ev = { .set = set, .st = st, .updated = updated, .now_ns = now->boot_ns, .emit = emit, .arg = arg };
+	struct evaluation ev;
 
 	if (updated >= view->n_sets || updated >= PLAN_SETS_MAX)
 		return HIWAT_OK;
+	/* All but run.loads, of which only what the rows read is set, and read. */
+	ev.set = set;
+	ev.st = st;
+	ev.updated = updated;
+	ev.now_ns = now->boot_ns;
+	ev.bad = ev.was_bad = 0;
+	ev.is_cold_run = false;
+	ev.emit = emit;
+	ev.arg = arg;
 	ev.err = prepare(&ev, view, labels, now);
 	if (ev.err != HIWAT_OK)
 		return ev.err;

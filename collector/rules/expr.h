@@ -15,6 +15,7 @@
 
 struct arena;
 struct diag;
+struct window_shape;
 
 #define EXPR_NODES_MAX 16384 /* of one rule set */
 #define EXPR_DEPTH_MAX 64
@@ -99,6 +100,7 @@ struct node {
 	int metric;
 	double number;
 	uint64_t window_ns;
+	const struct window_shape *shape; /* NODE_WINDOW */
 	struct matcher *matchers;
 	struct label_list labels; /* of join or aggregate */
 	struct node *a, *b;
@@ -149,14 +151,18 @@ struct expr_place {
 	unsigned indent;       /* columns before the text on the following lines */
 };
 
-/*
- * Parses text[0..len). first_param, n_params: the rule's figures among params. On failure the complaint is in diag:
- * HIWAT_E_CONFIG or HIWAT_E_NOMEM.
- */
-int expr_parse(struct node_table *t, const struct param_list *params, uint32_t first_param, uint32_t n_params,
-    const char *text, size_t len, const struct expr_place *place, struct diag *diag, struct node **out);
+/* What an expression may name beside metrics and functions. */
+struct expr_names {
+	const struct param_list *params;
+	uint32_t first_param, n_params; /* those of the rule */
+	struct node *expr; /* what "expr" stands for; NULL: nothing */
+};
 
-/* FALSE is a NaN with a mark of its own; which NaN arithmetic returns is settled by value_of_nan(). */
+/* Parses text[0..len). On failure the complaint is in diag: HIWAT_E_CONFIG or HIWAT_E_NOMEM. */
+int expr_parse(struct node_table *t, const struct expr_names *names, const char *text, size_t len,
+    const struct expr_place *place, struct diag *diag, struct node **out);
+
+/* FALSE is a NaN with a mark of its own; value.h settles which NaN arithmetic returns. */
 #define VALUE_FALSE_BITS 0x7ff8000000000f15ULL
 
 static inline double
@@ -178,8 +184,6 @@ value_is_false(double v)
 	return bits == VALUE_FALSE_BITS;
 }
 
-/* One operation on two values; a unary one ignores b. Not for windows, series and facts. */
-double value_compute(enum node_op op, unsigned kind, double a, double b);
 /* Smallest power of two that is not below v; v itself below 1. */
 double value_pow2up(double v);
 

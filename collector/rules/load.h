@@ -1,4 +1,4 @@
-/* Between load.c, which finds and reads files, and load_rule.c, which understands one rule. */
+/* Between load.c, which finds and reads files, load_rule.c, which understands one rule, and load_level.c. */
 #ifndef HIWAT_COLLECTOR_LOAD_H
 #define HIWAT_COLLECTOR_LOAD_H
 
@@ -15,9 +15,33 @@ struct loading {
 	bool is_out_of_memory;
 };
 
+/* A rule while it is read. */
+struct draft {
+	struct loading *ld;
+	const struct yaml_node *node;
+	struct rule_full rule;
+	struct node *expr; /* what thresholds are compared with */
+	enum node_op compare;
+	const struct yaml_node *given[RULE_LEVELS]; /* keys advice, warning, critical */
+	const struct yaml_node *for_node, *hold_node, *clear_node;
+	bool since_boot;
+	enum rule_level builtin_level;
+};
+
+extern const char *const level_keys[RULE_LEVELS];
+
 /* Adds the rule of a mapping to the set; mistakes go to diag and the rule is left out. */
 void load_rule(struct loading *ld, const struct yaml_node *node);
 /* Where the content of a scalar begins in the file. */
 struct expr_place load_place(const struct loading *ld, const struct yaml_node *node);
+
+/* Reads the level under level_keys[index], in load_level.c; the rule's texts, params and expr are there. */
+void load_level(struct draft *d, unsigned index);
+/* NULL after a complaint. */
+struct node *load_expr(struct draft *d, const struct yaml_node *n);
+/* Leaves *ns alone when n is NULL, or after a complaint. */
+void load_duration(struct draft *d, const struct yaml_node *n, uint64_t *ns);
+/* name: of static storage or the set's. */
+void add_param(struct draft *d, const char *name, double value);
 
 #endif

@@ -13,25 +13,8 @@
 #include "yaml_tree.h"
 
 #define TEMPLATE_MAX 8192
-#define HOLD_NS (60 * 1000000000ULL)       /* how long a level's clearing condition must be met */
-#define HOLD_GROWS_NS (300 * 1000000000ULL) /* with the window of grows(): ten minutes without an increase */
-#define RELAX_RATIO 0.05
-#define RELAX_FACTOR 0.8
 
-/* A rule while it is read. */
-struct draft {
-	struct loading *ld;
-	const struct yaml_node *node;
-	struct rule_full rule;
-	struct node *expr; /* what thresholds are compared with */
-	enum node_op compare;
-	const struct yaml_node *given[RULE_LEVELS]; /* keys advice, warning, critical */
-	const struct yaml_node *for_node, *hold_node, *clear_node;
-	bool since_boot;
-	enum rule_level builtin_level;
-};
-
-static const char *const level_keys[RULE_LEVELS] = { "advice", "warning", "critical" };
+const char *const level_keys[RULE_LEVELS] = { "advice", "warning", "critical" };
 
 static const struct text_key {
 	const char *key;
@@ -50,7 +33,7 @@ static const struct text_key {
 };
 #define N_TEXT_KEYS (sizeof(text_keys) / sizeof(text_keys[0]))
 
-#define OTHER_KEYS "params, expr, compare, advice, warning, critical, for, hold, clear, by, used, limit, eta, since_boot, level"
+#define OTHER_KEYS "params, expr, compare, advice, warning, critical, for, hold, clear, by, used, limit, eta, since_boot, level, remedy_of"
 
 static const char **
 text_field(struct rule *r, size_t offset)
@@ -105,6 +88,18 @@ load_remedy(struct draft *d, const struct yaml_node *n)
 	buf_fini(&out);
 }
 
+/* The remedy of a rule before this one. */
+static void
+load_remedy_of(struct draft *d, const struct yaml_node *n)
+{
+	const struct rule *other = n->kind == YAML_SCALAR ? rule_set_find(d->ld->set, n->text) : NULL;
+
+	if (other == NULL)
+		yaml_complain(d->ld->diag, n, "the id of a rule before this one was expected");
+	else
+		d->rule.pub.remedy = other->remedy;
+}
+
 static bool
 load_text_key(struct draft *d, const struct yaml_node *n)
 {
@@ -128,7 +123,7 @@ load_text_key(struct draft *d, const struct yaml_node *n)
 	return false;
 }
 
-static void
+void
 add_param(struct draft *d, const char *name, double value)
 {
 	struct rule_set *set = d->ld->set;
@@ -145,7 +140,7 @@ add_param(struct draft *d, const char *name, double value)
 	d->rule.n_params++;
 }
 
-static struct node *
+struct node *
 load_expr(struct draft *d, const struct yaml_node *n)
 {
 	struct loading *ld = d->ld;
@@ -154,8 +149,8 @@ load_expr(struct draft *d, const struct yaml_node *n)
 
 	if (!is_scalar(ld, n))
 		return NULL;
-	int err = expr_parse(&ld->set->nodes, &ld->set->params, d->rule.first_param, d->rule.n_params, n->text, n->len, &place,
-	    ld->diag, &out);
+	const struct expr_names names = { &ld->set->params, d->rule.first_param, d->rule.n_params, d->expr };
+	int err = expr_parse(&ld->set->nodes, &names, n->text, n->len, &place, ld->diag, &out);
 	if (err == HIWAT_E_NOMEM)
 		ld->is_out_of_memory = true;
 	return err == HIWAT_OK ? out : NULL;
@@ -197,7 +192,7 @@ load_params(struct draft *d, const struct yaml_node *n)
 	}
 }
 
-static void
+void
 load_duration(struct draft *d, const struct yaml_node *n, uint64_t *ns)
 {
 	uint64_t ms;
@@ -275,116 +270,6 @@ load_builtin_level(struct draft *d, const struct yaml_node *n)
 	yaml_complain(d->ld->diag, n, "advice, warning or critical was expected");
 }
 
-/* How far a value must come back before its level clears, unless the rule says it. */
-static struct node *
-relax(struct node_table *t, const struct node *comparison)
-{
-	bool is_upper = comparison->op == NODE_GT || comparison->op == NODE_GE;
-	struct node *b = comparison->b;
-	bool is_share = comparison->a->is_ratio && (b->op == NODE_CONST || b->op == NODE_PARAM) && b->number >= 0 &&
-	    b->number <= 1;
-	bool is_negative = (b->op == NODE_CONST || b->op == NODE_PARAM) && b->number < 0;
-
-	if (comparison->op == NODE_EQ || comparison->op == NODE_NE)
-		return b;
-	if (is_share)
-		return node_binary(t, is_upper ? NODE_SUB : NODE_ADD, b, node_const(t, RELAX_RATIO));
-	return node_binary(t, is_upper != is_negative ? NODE_MUL : NODE_DIV, b, node_const(t, RELAX_FACTOR));
-}
-
-/* grows(x) as a single sample can tell it: anything counted since boot. */
-static struct node *
-since_boot(struct node_table *t, struct node *n)
-{
-	if (n->op == NODE_WINDOW && n->kind == WINDOW_GROWS)
-		return node_binary(t, NODE_GT, n->a, node_const(t, 0));
-	if (n->a == NULL || !n->has_history)
-		return n;
-	struct node proto = *n;
-	proto.a = since_boot(t, n->a);
-	proto.b = n->b != NULL ? since_boot(t, n->b) : NULL;
-	return proto.a != NULL && (n->b == NULL || proto.b != NULL) ? node_make(t, &proto) : NULL;
-}
-
-static void
-finish_level(struct draft *d, struct level *l, const struct yaml_node *clear, const struct yaml_node *where)
-{
-	struct node_table *t = &d->ld->set->nodes;
-	struct node *m = node_main(l->fire), *threshold = NULL;
-	bool is_comparison = m != NULL && m->op >= NODE_EQ && m->op <= NODE_GE;
-
-	if (!l->fire->is_condition || !l->fire->has_series) {
-		yaml_complain(d->ld->diag, where, "a condition on a metric was expected: a comparison, grows() or absent()");
-		return;
-	}
-	if (clear != NULL && !is_comparison)
-		yaml_complain(d->ld->diag, clear, "'clear' needs a comparison to apply to");
-	if (is_comparison)
-		threshold = clear != NULL ? load_expr(d, clear) : relax(t, m);
-	l->stay = threshold != NULL ? node_with_threshold(t, l->fire, threshold) : l->fire;
-	l->check = d->since_boot ? since_boot(t, l->fire) : l->fire;
-	l->value = node_value(t, l->fire);
-	l->threshold = node_threshold(l->fire);
-	if (l->hold_ns == UINT64_MAX)
-		l->hold_ns = m != NULL && m->op == NODE_WINDOW && m->kind == WINDOW_GROWS ? HOLD_GROWS_NS : HOLD_NS;
-	if (l->stay == NULL || l->check == NULL || l->value == NULL)
-		d->ld->is_out_of_memory = true;
-	else
-		d->rule.levels[d->rule.n_levels++] = *l;
-}
-
-static void
-load_level(struct draft *d, unsigned index)
-{
-	const struct yaml_node *n = d->given[index], *condition = n, *clear = d->clear_node;
-	struct node_table *t = &d->ld->set->nodes;
-	struct level l = { .level = (enum rule_level)(index + 1), .hold_ns = UINT64_MAX };
-
-	load_duration(d, d->for_node, &l.for_ns);
-	load_duration(d, d->hold_node, &l.hold_ns);
-	if (n->kind == YAML_MAPPING) {
-		condition = NULL;
-		for (const struct yaml_node *k = n->first; k != NULL; k = k->next) {
-			if (strcmp(k->key, "when") == 0)
-				condition = k;
-			else if (strcmp(k->key, "clear") == 0)
-				clear = k;
-			else if (strcmp(k->key, "for") == 0)
-				load_duration(d, k, &l.for_ns);
-			else if (strcmp(k->key, "hold") == 0)
-				load_duration(d, k, &l.hold_ns);
-			else
-				yaml_complain_key(d->ld->diag, k, "unknown key '%s'; allowed: when, for, hold, clear", k->key);
-		}
-		if (condition == NULL) {
-			yaml_complain(d->ld->diag, n, "'when' with a threshold or a condition is missing");
-			return;
-		}
-	}
-	struct node *node = load_expr(d, condition);
-	if (node == NULL)
-		return;
-	l.fire = node;
-	if (node->op == NODE_CONST) {
-		if (d->expr == NULL) {
-			yaml_complain(d->ld->diag, condition, "a threshold needs 'expr', which is compared with it");
-			return;
-		}
-		add_param(d, level_keys[index], node->number);
-		if (d->ld->is_out_of_memory)
-			return;
-		uint32_t param = d->ld->set->params.n - 1;
-		struct node proto = { .op = NODE_PARAM, .param = param, .number = node->number,
-			.param_key = d->ld->set->params.params[param].key };
-		l.fire = node_binary(t, d->compare, d->expr, node_make(t, &proto));
-		if (l.fire == NULL) {
-			d->ld->is_out_of_memory = true;
-			return;
-		}
-	}
-	finish_level(d, &l, clear, condition);
-}
-
 static void
 load_keys(struct draft *d)
 {
@@ -418,6 +303,8 @@ load_keys(struct draft *d)
 			d->since_boot = load_bool(d, n);
 		else if (strcmp(n->key, "level") == 0)
 			load_builtin_level(d, n);
+		else if (strcmp(n->key, "remedy_of") == 0)
+			load_remedy_of(d, n);
 		else if (strcmp(n->key, "used") != 0 && strcmp(n->key, "limit") != 0 && strcmp(n->key, "eta") != 0)
 			yaml_complain_key(diag, n, "unknown key '%s'; allowed: id, cause, doc, threshold_source, reason, summary, "
 			    "description, remedy, builtin, " OTHER_KEYS, n->key);
@@ -476,6 +363,8 @@ check_texts(struct draft *d)
 		yaml_complain(diag, source, "'doc' must name the document");
 	for (unsigned i = 0; i < N_TEXT_KEYS; i++) {
 		const struct yaml_node *n = yaml_get(d->node, text_keys[i].key);
+		if (strcmp(text_keys[i].key, "remedy") == 0 && n == NULL)
+			n = yaml_get(d->node, "remedy_of");
 		if (!text_keys[i].is_template || n == NULL)
 			continue;
 		if (template_check(&d->rule, *text_field(r, text_keys[i].offset), &at, why, sizeof(why)) != HIWAT_OK)

@@ -5,6 +5,8 @@
 #include "arena.h"
 #include "catalogue.h"
 #include "hash.h"
+#include "value.h"
+#include "window.h"
 
 void
 nodes_init(struct node_table *t, struct arena *arena)
@@ -32,43 +34,8 @@ value_pow2up(double v)
 	return p;
 }
 
-/* The NaN that an operation on a and b gives: UNKNOWN wins over FALSE. */
-static double
-value_of_nan(double a, double b)
-{
-	if ((isnan(a) && !value_is_false(a)) || (isnan(b) && !value_is_false(b)))
-		return NAN;
-	return value_false();
-}
-
-static double
-compute_and(double a, double b)
-{
-	if (value_is_false(a) || value_is_false(b))
-		return value_false();
-	return isnan(b) ? NAN : a;
-}
-
-static double
-compute_or(double a, double b)
-{
-	if (!isnan(a) || value_is_false(b))
-		return a;
-	if (value_is_false(a))
-		return b;
-	return isnan(b) ? NAN : b;
-}
-
-static double
-compute_unless(double a, double b)
-{
-	if (value_is_false(a) || value_is_false(b))
-		return a;
-	return isnan(b) ? NAN : value_false();
-}
-
-static double
-compute_call(enum call call, double a, double b)
+double
+value_call(enum call call, double a, double b)
 {
 	switch (call) {
 	case CALL_ABS:
@@ -85,64 +52,6 @@ compute_call(enum call call, double a, double b)
 		return a > b ? a : b;
 	}
 	return NAN;
-}
-
-double
-value_compute(enum node_op op, unsigned kind, double a, double b)
-{
-	double v;
-
-	switch (op) {
-	case NODE_AND:
-		return compute_and(a, b);
-	case NODE_OR:
-		return compute_or(a, b);
-	case NODE_UNLESS:
-		return compute_unless(a, b);
-	default:
-		break;
-	}
-	if (isnan(a) || isnan(b))
-		return value_of_nan(a, b);
-	switch (op) {
-	case NODE_NEG:
-		v = -a;
-		break;
-	case NODE_ADD:
-		v = a + b;
-		break;
-	case NODE_SUB:
-		v = a - b;
-		break;
-	case NODE_MUL:
-		v = a * b;
-		break;
-	case NODE_DIV:
-		v = b == 0 ? value_false() : a / b;
-		break;
-	case NODE_MOD:
-		v = b == 0 ? value_false() : fmod(a, b);
-		break;
-	case NODE_EQ:
-		return a == b ? a : value_false();
-	case NODE_NE:
-		return a != b ? a : value_false();
-	case NODE_LT:
-		return a < b ? a : value_false();
-	case NODE_LE:
-		return a <= b ? a : value_false();
-	case NODE_GT:
-		return a > b ? a : value_false();
-	case NODE_GE:
-		return a >= b ? a : value_false();
-	case NODE_CALL:
-		v = compute_call(kind, a, b);
-		break;
-	default:
-		return NAN;
-	}
-	/* Infinities of huge operands say nothing that a rule could use. */
-	return isfinite(v) ? v : value_false();
 }
 
 static uint64_t
@@ -214,11 +123,15 @@ node_derive(struct node *n)
 	case NODE_GT:
 	case NODE_GE:
 	case NODE_AND:
-	case NODE_OR:
 	case NODE_UNLESS:
 	case NODE_ABSENT:
 	case NODE_TEXT:
 		n->is_condition = true;
+		break;
+	case NODE_OR:
+		n->is_condition = a->is_condition;
+		n->is_ratio = a->is_ratio && b->is_ratio;
+		n->is_counter = a->is_counter && b->is_counter;
 		break;
 	case NODE_SERIES:
 		n->is_counter = catalogue_metrics[n->metric].is_counter;
@@ -267,6 +180,13 @@ node_make(struct node_table *t, const struct node *proto)
 	if (slot == NULL)
 		return NULL;
 	*n = *proto;
+	if (n->op == NODE_WINDOW) {
+		struct window_shape *shape = arena_alloc(t->arena, sizeof(*shape));
+		if (shape == NULL)
+			return NULL;
+		*shape = window_shape_of(n->kind, n->window_ns);
+		n->shape = shape;
+	}
 	n->hash = hash;
 	n->index = t->n++;
 	n->next = *bucket;

@@ -253,7 +253,9 @@ parse_level(struct parser *p, unsigned level)
 		proto.b = parse_level(p, level + 1);
 		if (proto.b == NULL)
 			return NULL;
-		if (o->is_word && !(proto.a->is_condition && proto.b->is_condition))
+		/* Or also joins plain values: of two sources, the first that is there. */
+		bool are_plain = o->op == NODE_OR && !proto.a->is_condition && !proto.b->is_condition;
+		if (o->is_word && !are_plain && !(proto.a->is_condition && proto.b->is_condition))
 			return parser_fail(p, at, "'%s' joins conditions: a comparison was expected on both sides", o->sign);
 		a = parser_make(p, &proto);
 	}
@@ -271,11 +273,10 @@ parse_expr(struct parser *p)
 }
 
 int
-expr_parse(struct node_table *t, const struct param_list *params, uint32_t first_param, uint32_t n_params,
-    const char *text, size_t len, const struct expr_place *place, struct diag *diag, struct node **out)
+expr_parse(struct node_table *t, const struct expr_names *names, const char *text, size_t len,
+    const struct expr_place *place, struct diag *diag, struct node **out)
 {
-	struct parser p = { .nodes = t, .params = params, .first_param = first_param, .n_params = n_params, .text = text,
-		.len = len, .place = place, .diag = diag };
+	struct parser p = { .nodes = t, .names = names, .text = text, .len = len, .place = place, .diag = diag };
 
 	if (len > EXPR_BYTES_MAX) {
 		parser_fail(&p, 0, "longer than %d bytes", EXPR_BYTES_MAX);

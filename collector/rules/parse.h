@@ -7,8 +7,7 @@
 
 struct parser {
 	struct node_table *nodes;
-	const struct param_list *params;
-	uint32_t first_param, n_params;
+	const struct expr_names *names;
 	const char *text;
 	size_t len, at; /* at: behind the token now looked at */
 	struct token token;

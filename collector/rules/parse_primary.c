@@ -383,8 +383,12 @@ parse_name(struct parser *p)
 	int metric = catalogue_find(name, len);
 	if (metric >= 0)
 		return parse_series(p, metric);
-	for (uint32_t i = p->first_param; i < p->first_param + p->n_params; i++) {
-		const struct param *param = &p->params->params[i];
+	if (p->names->expr != NULL && parser_is_word(p, "expr")) {
+		parser_advance(p);
+		return p->names->expr;
+	}
+	for (uint32_t i = p->names->first_param; i < p->names->first_param + p->names->n_params; i++) {
+		const struct param *param = &p->names->params->params[i];
 		if (strlen(param->name) == len && memcmp(param->name, name, len) == 0) {
 			parser_advance(p);
 			return parser_make(p, &(struct node){ .op = NODE_PARAM, .param = i, .param_key = param->key,

@@ -214,6 +214,14 @@ make_lists(struct making *m, struct plan *p)
 			if (hot[i])
 				add_to_list(m, p, &set->hot, feeds ? i | PLAN_FEEDS : i);
 		}
+		set->reads = 1ULL << s;
+		for (uint32_t i = 0; i < b->n_steps; i++)
+			set->reads |= hot[i] || all[i] ? b->step_sets[i] : 0;
+		for (uint32_t i = 0; i < set->rows.n && b->err == HIWAT_OK; i++) {
+			const struct plan_row *row = &m->rows[p->lists[set->rows.first + i]];
+			for (unsigned k = 0; k < row->n_levels * 4u + 3; k++)
+				set->reads |= bind_sets(b, m->operands[row->first + k]);
+		}
 		set->cold.first = p->n_lists;
 		for (uint32_t i = 0; i < b->n_steps; i++) {
 			if (all[i] && !hot[i])

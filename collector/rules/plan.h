@@ -50,6 +50,7 @@ struct plan_list {
 };
 
 struct plan_set {
+	uint64_t reads; /* sets that any of its steps reads, the set itself included */
 	struct plan_list hot;  /* steps that conditions need */
 	struct plan_list cold; /* steps for what is said of a row that is not ok */
 	struct plan_list rows;

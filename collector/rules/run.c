@@ -1,17 +1,19 @@
 #include "run.h"
 
+#include "value.h"
+
 static double
 run_window(struct run *r, const struct step *s, bool feeds)
 {
 	struct window *w = (struct window *)(void *)(r->windows + s->b);
-	uint64_t window_ns = r->plan->owner->nodes.nodes[s->node]->window_ns;
+	const struct window_shape *shape = r->plan->owner->nodes.nodes[s->node]->shape;
 
 	if (feeds) {
 		double v = run_value(r, s->a);
 		if (isfinite(v))
-			window_push(w, s->kind, window_ns, v, r->boot_ns, &r->start);
+			window_push(w, shape, v, r->boot_seconds, &r->start);
 	}
-	return window_read(w, s->kind, window_ns, r->boot_ns);
+	return window_read(w, shape, r->boot_seconds);
 }
 
 /* Seconds until the way is covered at this speed; FALSE when it leads elsewhere. */
@@ -19,7 +21,7 @@ static double
 time_to(double way, double speed)
 {
 	if (isnan(way) || isnan(speed))
-		return value_compute(NODE_ADD, 0, way, speed);
+		return value_of_nan(way, speed);
 	if (way == 0)
 		return 0;
 	double t = speed != 0 ? way / speed : -1;
@@ -60,13 +62,6 @@ run_steps(struct run *r, const struct plan_list *list)
 		a = run_value(r, s->a);
 		b = run_value(r, s->b);
 		switch (s->op) {
-		case NODE_DIV:
-			/* The most common one by far, without a call. */
-			v = !isnan(a) && !isnan(b) && b != 0 ? a / b : value_compute(NODE_DIV, 0, a, b);
-			break;
-		case NODE_GE:
-			v = a >= b ? a : value_compute(NODE_GE, 0, a, b);
-			break;
 		case NODE_TIME_TO:
 			v = time_to(a, b);
 			break;

@@ -9,8 +9,7 @@ struct run {
 	const struct plan *plan;
 	double *results;   /* of steps */
 	uint64_t *windows; /* of the host; NULL: the plan has none */
-	uint64_t boot_ns;
-	double wall_seconds;
+	double boot_seconds, wall_seconds;
 	struct window_start start;
 	const struct series_value *loads[PLAN_SETS_MAX];
 };

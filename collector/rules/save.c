@@ -127,7 +127,7 @@ put_window(const struct rule_state *st, const struct labels *labels, uint32_t no
     struct buf *out)
 {
 	const struct node *n = st->set->nodes.nodes[node];
-	size_t size = window_size(n->kind, n->window_ns);
+	size_t size = n->shape->size;
 
 	put_u64(out, n->hash);
 	put_labels(out, labels, set);
@@ -227,11 +227,15 @@ load_windows(struct rule_state *st, struct labels *labels, struct reader *r)
 		uint32_t set = get_labels(r, labels), size = get_u32(r);
 		if (r->failed || size > r->n)
 			return HIWAT_E_CORRUPT;
-		if (n != NULL && n->op == NODE_WINDOW && size == window_size(n->kind, n->window_ns)) {
+		if (n != NULL && n->op == NODE_WINDOW && size == n->shape->size) {
 			struct window *w = malloc(size);
 			if (w == NULL)
 				return HIWAT_E_NOMEM;
 			memcpy(w, r->p, size);
+			if (!window_is_sane(w, n->shape)) {
+				free(w);
+				return HIWAT_E_CORRUPT;
+			}
 			if (state_keep(st, n->index, set, now, w) != HIWAT_OK)
 				return HIWAT_E_NOMEM;
 		}

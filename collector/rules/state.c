@@ -45,7 +45,7 @@ rule_state_bytes(const struct rule_state *st)
 		n += st->plan->window_bytes + st->plan->n_rows * sizeof(*st->row_live);
 	for (uint32_t i = 0; i < st->n_kept; i++) {
 		const struct node *node = st->set->nodes.nodes[st->kept[i].node];
-		n += window_size(node->kind, node->window_ns);
+		n += node->shape->size;
 	}
 	return n;
 }
@@ -55,11 +55,11 @@ rule_state_reboot(struct rule_state *st)
 {
 	for (uint32_t i = 0; st->plan != NULL && i < st->plan->n_windows; i++) {
 		const struct node *n = st->set->nodes.nodes[st->plan->windows[i].node];
-		window_reboot(state_window(st, st->plan->windows[i].at), n->kind, n->window_ns);
+		window_reboot(state_window(st, st->plan->windows[i].at), n->shape);
 	}
 	for (uint32_t i = 0; i < st->n_kept; i++) {
 		const struct node *n = st->set->nodes.nodes[st->kept[i].node];
-		window_reboot(st->kept[i].window, n->kind, n->window_ns);
+		window_reboot(st->kept[i].window, n->shape);
 		st->kept[i].since_ns = 0;
 	}
 	for (uint32_t i = st->n_live; i-- > 0;) {
@@ -176,7 +176,7 @@ static int
 keep_copy(struct rule_state *st, const struct plan_window *pw, uint64_t now_ns)
 {
 	const struct node *n = st->set->nodes.nodes[pw->node];
-	size_t size = window_size(n->kind, n->window_ns);
+	size_t size = n->shape->size;
 	struct window *w = malloc(size);
 
 	if (w == NULL)
@@ -211,6 +211,8 @@ move_windows(struct rule_state *st, const struct plan *p, uint64_t *windows, uin
 {
 	uint32_t n = 0;
 
+	for (uint32_t i = 0; i < p->n_windows; i++)
+		window_init((struct window *)(void *)(windows + p->windows[i].at), st->set->nodes.nodes[p->windows[i].node]->shape);
 	for (uint32_t i = 0; st->plan != NULL && i < st->plan->n_windows; i++) {
 		const struct plan_window *old = &st->plan->windows[i];
 		const struct plan_window *new = plan_find_window(p, old->node, old->labels);
@@ -218,14 +220,14 @@ move_windows(struct rule_state *st, const struct plan *p, uint64_t *windows, uin
 		if (new == NULL)
 			keep_copy(st, old, now_ns);
 		else
-			memcpy(windows + new->at, st->windows + old->at, window_size(node->kind, node->window_ns));
+			memcpy(windows + new->at, st->windows + old->at, node->shape->size);
 	}
 	for (uint32_t i = 0; i < st->n_kept; i++) {
 		struct kept *k = &st->kept[i];
 		const struct plan_window *new = plan_find_window(p, k->node, k->labels);
 		const struct node *node = st->set->nodes.nodes[k->node];
 		if (new != NULL)
-			memcpy(windows + new->at, k->window, window_size(node->kind, node->window_ns));
+			memcpy(windows + new->at, k->window, node->shape->size);
 		if (new != NULL || (now_ns > k->since_ns && now_ns - k->since_ns > STATE_KEPT_NS))
 			free(k->window);
 		else
@@ -300,7 +302,6 @@ state_bind(struct rule_state *st, struct rule_set *set, const struct host_view *
 		l->row = plan_find_row(p, l->rule, l->labels);
 		if (l->row == NO_ROW)
 			continue;
-		l->is_gone = false;
 		l->object = p->rows[l->row].object;
 		row_live[l->row] = (uint16_t)(i + 1);
 	}

@@ -1,75 +1,79 @@
 #include "window.h"
 
-#define BUCKETS 6        /* of most windows; one more is kept, of which only a part lies inside */
+#define BUCKETS 6 /* of most windows */
 #define BUCKETS_TREND 10
-#define MINUTE_NS (60 * 1000000000ULL)
-#define DECISECOND_NS 100000000ULL
+#define MINUTES_MAX 120
 #define TREND_POINTS_MIN 5
+#define TREND_STEPS_MIN 3
 
-#define FLAG_STARTED 1u /* last is a sample */
-#define FLAG_KNOWN 2u   /* aux is a rate or a slope */
+/* Behind the cells. */
+#define CELL_COUNT(shape) ((shape)->cells)
+#define CELL_SLOPE(shape) ((shape)->cells + 1)
 
-static bool
-counts(enum window_kind kind)
+struct window_shape
+window_shape_of(enum window_kind kind, uint64_t window_ns)
 {
-	return kind == WINDOW_RATE_LAST || kind == WINDOW_GROWS || kind == WINDOW_RATE || kind == WINDOW_INCREASE ||
-	    kind == WINDOW_ACTIVE;
-}
+	struct window_shape s = { .kind = kind, .counts = kind <= WINDOW_ACTIVE };
+	uint32_t buckets = BUCKETS, extra = kind == WINDOW_TREND ? 2 : kind == WINDOW_AVG ? 1 : 0;
 
-static unsigned
-bucket_count(enum window_kind kind, uint64_t window_ns)
-{
-	switch (kind) {
-	case WINDOW_RATE_LAST:
-	case WINDOW_GROWS:
-		return 0;
-	case WINDOW_ACTIVE: {
-		uint64_t minutes = (window_ns + MINUTE_NS - 1) / MINUTE_NS;
-		return minutes < 120 ? (unsigned)minutes : 120;
+	if (kind == WINDOW_ACTIVE) {
+		double minutes = ceil((double)window_ns / 60e9);
+		buckets = minutes < MINUTES_MAX ? (uint32_t)minutes : MINUTES_MAX;
+	} else if (kind == WINDOW_TREND) {
+		buckets = BUCKETS_TREND;
 	}
-	case WINDOW_TREND:
-		return BUCKETS_TREND;
-	default:
-		return BUCKETS;
+	if (kind == WINDOW_RATE_LAST || kind == WINDOW_GROWS) {
+		s.size = sizeof(struct window);
+		return s;
 	}
-}
-
-static unsigned
-cell_count(enum window_kind kind, uint64_t window_ns)
-{
-	unsigned n = bucket_count(kind, window_ns);
-
-	return n == 0 ? 0 : n + 1;
-}
-
-static uint64_t
-bucket_width(enum window_kind kind, uint64_t window_ns)
-{
-	return kind == WINDOW_ACTIVE ? MINUTE_NS : window_ns / bucket_count(kind, window_ns);
-}
-
-size_t
-window_size(enum window_kind kind, uint64_t window_ns)
-{
-	return sizeof(struct window) + (cell_count(kind, window_ns) + 1) / 2 * 2 * sizeof(float);
+	s.cells = buckets + 1;
+	s.size = (uint32_t)(sizeof(struct window) + ((s.cells + extra + 1) / 2 * 2) * sizeof(float));
+	s.seconds = (double)window_ns / 1e9;
+	s.width = kind == WINDOW_ACTIVE ? 60 : s.seconds / buckets;
+	s.per_width = 1 / s.width;
+	return s;
 }
 
 /* A cell that no sample has touched. */
 static float
-empty_cell(enum window_kind kind)
+empty_cell(const struct window_shape *s)
 {
-	return counts(kind) || kind == WINDOW_CHANGES ? 0 : NAN;
+	return s->counts || s->kind == WINDOW_CHANGES ? 0 : NAN;
 }
 
-/* Pairwise slopes of the points from..to, oldest first; the median, or NAN with fewer than two points. */
+void
+window_init(struct window *w, const struct window_shape *s)
+{
+	*w = (struct window){ .last = NAN };
+	if (s->cells == 0) {
+		w->amount = s->kind == WINDOW_RATE_LAST ? NAN : 0;
+		return;
+	}
+	for (uint32_t i = 0; i < s->cells; i++)
+		w->cells[i] = empty_cell(s);
+	if (s->kind == WINDOW_AVG || s->kind == WINDOW_TREND)
+		w->cells[CELL_COUNT(s)] = 0;
+	if (s->kind == WINDOW_TREND)
+		w->cells[CELL_SLOPE(s)] = NAN;
+}
+
+static uint32_t
+bucket_of(const struct window_shape *s, double now)
+{
+	double b = now * s->per_width;
+
+	return b < 4e9 ? (uint32_t)b : 4000000000u;
+}
+
+/* Pairwise slopes of the points; the median, or NAN with fewer than two points. */
 static double
-median_slope(const double *points, unsigned from, unsigned to)
+median_slope(const double *points)
 {
 	double slopes[BUCKETS_TREND * (BUCKETS_TREND - 1) / 2];
 	unsigned n = 0;
 
-	for (unsigned i = from; i < to; i++) {
-		for (unsigned j = i + 1; j < to; j++) {
+	for (unsigned i = 0; i < BUCKETS_TREND; i++) {
+		for (unsigned j = i + 1; j < BUCKETS_TREND; j++) {
 			if (isnan(points[i]) || isnan(points[j]))
 				continue;
 			double slope = (points[j] - points[i]) / (j - i);
@@ -85,253 +89,297 @@ median_slope(const double *points, unsigned from, unsigned to)
 }
 
 /*
- * The slope of the complete buckets by Theil and Sen, per second. A single step moves the median of all pairs or that of
- * the newer half, never both: the smaller of the two counts, and nothing when they disagree on the direction.
+ * The median step from one point of the newer half to the next; of an even number the one that says less. A single jump
+ * shows in two steps at most and leaves 0. NAN when too few points are known.
+ */
+static double
+typical_step(const double *points, bool up)
+{
+	double steps[BUCKETS_TREND];
+	unsigned n = 0;
+
+	for (unsigned i = BUCKETS_TREND / 2; i + 1 < BUCKETS_TREND; i++) {
+		if (isnan(points[i]) || isnan(points[i + 1]))
+			continue;
+		double step = points[i + 1] - points[i];
+		unsigned k = n++;
+		for (; k > 0 && steps[k - 1] > step; k--)
+			steps[k] = steps[k - 1];
+		steps[k] = step;
+	}
+	if (n < TREND_STEPS_MIN)
+		return NAN;
+	return up ? steps[(n - 1) / 2] : steps[n / 2];
+}
+
+/*
+ * The slope of the complete buckets, per second: the median of all pairs (Theil and Sen), which noise does not move, or
+ * the typical step of the newer half, which a jump does not move; whichever is smaller, and 0 when they disagree.
  */
 static void
-update_slope(struct window *w, uint64_t window_ns)
+update_slope(struct window *w, const struct window_shape *s)
 {
 	double points[BUCKETS_TREND];
-	unsigned known = 0, cells = BUCKETS_TREND + 1;
+	unsigned known = 0;
 
-	for (unsigned i = 0; i < BUCKETS_TREND; i++) {
+	for (uint32_t i = 0; i < BUCKETS_TREND; i++) {
 		uint32_t back = BUCKETS_TREND - i;
-		points[i] = back <= w->bucket ? (double)w->cells[(w->bucket - back) % cells] : NAN;
+		points[i] = back <= w->bucket ? (double)w->cells[(w->bucket - back) % s->cells] : NAN;
 		known += !isnan(points[i]);
 	}
-	w->flags &= (uint16_t)~FLAG_KNOWN;
+	w->cells[CELL_SLOPE(s)] = NAN;
 	if (known < TREND_POINTS_MIN)
 		return;
-	double whole = median_slope(points, 0, BUCKETS_TREND);
-	double newer = median_slope(points, BUCKETS_TREND / 2, BUCKETS_TREND);
+	double whole = median_slope(points), newer = typical_step(points, whole > 0), slope = 0;
 	if (isnan(newer))
 		return;
-	double slope = 0;
 	if (whole > 0 && newer > 0)
 		slope = whole < newer ? whole : newer;
 	else if (whole < 0 && newer < 0)
 		slope = whole > newer ? whole : newer;
-	w->aux = (float)(slope * 1e9 / (double)bucket_width(WINDOW_TREND, window_ns));
-	w->flags |= FLAG_KNOWN;
+	w->cells[CELL_SLOPE(s)] = (float)(slope * s->per_width);
 }
 
-/* Opens the bucket of this time; those that were skipped are empty. */
-static float *
-open_bucket(struct window *w, enum window_kind kind, uint64_t window_ns, uint64_t now_ns)
+/* Opens the bucket of this time, after the last one; those that were skipped are empty. Its place in cells. */
+static uint32_t
+open_bucket(struct window *w, const struct window_shape *s, uint32_t bucket)
 {
-	unsigned cells = cell_count(kind, window_ns);
-	uint32_t bucket = (uint32_t)(now_ns / bucket_width(kind, window_ns));
+	uint32_t moved = bucket - w->bucket;
 
-	if (!(w->flags & FLAG_STARTED) || bucket - w->bucket >= cells) {
-		for (unsigned i = 0; i < cells; i++)
-			w->cells[i] = empty_cell(kind);
-		w->count = 0;
-	} else {
-		for (uint32_t b = w->bucket + 1; b <= bucket; b++) {
-			w->cells[b % cells] = empty_cell(kind);
-			w->count = 0;
-		}
-	}
-	bool moved = bucket != w->bucket;
+	if (moved == 0)
+		return bucket % s->cells;
+	for (uint32_t i = 0; i < moved && i < s->cells; i++)
+		w->cells[(bucket - i) % s->cells] = empty_cell(s);
 	w->bucket = bucket;
-	if (kind == WINDOW_TREND && moved)
-		update_slope(w, window_ns);
-	return &w->cells[bucket % cells];
+	w->first += (float)(moved * s->width);
+	if (s->kind == WINDOW_AVG || s->kind == WINDOW_TREND)
+		w->cells[CELL_COUNT(s)] = 0;
+	if (s->kind == WINDOW_TREND)
+		update_slope(w, s);
+	return bucket % s->cells;
 }
 
 /* Shares an increase among the buckets between the last sample and this one, as if it had come evenly. */
 static void
-spread_increase(struct window *w, enum window_kind kind, uint64_t window_ns, double increase, uint64_t now_ns)
+spread_increase(struct window *w, const struct window_shape *s, double increase, double now)
 {
-	uint64_t width = bucket_width(kind, window_ns), from = w->last_ns;
-	unsigned cells = cell_count(kind, window_ns);
+	double from = w->time;
+	uint32_t newest = bucket_of(s, now), at = open_bucket(w, s, newest);
 
-	open_bucket(w, kind, window_ns, now_ns);
-	if (increase <= 0 || now_ns <= from)
+	if (increase <= 0 || now <= from)
 		return;
-	double per_ns = increase / (double)(now_ns - from);
-	for (unsigned back = 0; back < cells && back <= w->bucket; back++) {
-		uint64_t start = (uint64_t)(w->bucket - back) * width, end = start + width;
-		uint64_t a = start > from ? start : from, b = end < now_ns ? end : now_ns;
+	if (from >= newest * s->width) {
+		w->cells[at] += (float)increase;
+		return;
+	}
+	double per_second = increase / (now - from);
+	for (uint32_t back = 0; back < s->cells && back <= newest; back++) {
+		double start = (newest - back) * s->width, end = start + s->width;
+		double a = start > from ? start : from, b = end < now ? end : now;
 		if (b > a)
-			w->cells[(w->bucket - back) % cells] += (float)((double)(b - a) * per_ns);
+			w->cells[(newest - back) % s->cells] += (float)((b - a) * per_second);
 		if (start <= from)
 			break;
 	}
 }
 
 static void
-push_counter(struct window *w, enum window_kind kind, uint64_t window_ns, double increase, uint64_t now_ns)
+push_counter(struct window *w, const struct window_shape *s, double increase, double now)
 {
-	switch (kind) {
+	switch (s->kind) {
 	case WINDOW_RATE_LAST:
-		if (now_ns > w->last_ns) {
-			w->aux = (float)(increase * 1e9 / (double)(now_ns - w->last_ns));
-			w->flags |= FLAG_KNOWN;
-		}
+		if (now > w->time)
+			w->amount = increase / (now - w->time);
 		break;
 	case WINDOW_GROWS:
 		if (increase > 0) {
-			if (w->last_ns == 0 || now_ns - w->last_ns >= GROWS_EPISODE_NS)
-				w->aux = 0;
-			w->aux += (float)increase;
-			w->last_ns = now_ns;
+			if (w->time == 0 || now - w->time >= GROWS_EPISODE_SECONDS)
+				w->amount = 0;
+			w->amount += increase;
+			w->time = now;
 		}
 		break;
 	case WINDOW_ACTIVE: {
-		float *cell = open_bucket(w, kind, window_ns, now_ns);
+		uint32_t at = open_bucket(w, s, bucket_of(s, now));
 		if (increase > 0)
-			*cell = 1;
+			w->cells[at] = 1;
 		break;
 	}
 	default:
-		spread_increase(w, kind, window_ns, increase, now_ns);
+		spread_increase(w, s, increase, now);
 	}
 }
 
 static void
-push_gauge(struct window *w, enum window_kind kind, uint64_t window_ns, double value, uint64_t now_ns)
+push_gauge(struct window *w, const struct window_shape *s, double value, double now)
 {
-	bool started = w->flags & FLAG_STARTED;
-	float *cell = open_bucket(w, kind, window_ns, now_ns);
+	float *cell = &w->cells[open_bucket(w, s, bucket_of(s, now))], *count;
+	bool is_first = isnan(*cell);
 
-	if (w->count < UINT16_MAX)
-		w->count++;
-	switch (kind) {
+	switch (s->kind) {
 	case WINDOW_CHANGES:
-		*cell += started && value != w->last ? 1 : 0;
+		*cell += !isnan(w->last) && value != w->last ? 1 : 0;
 		break;
 	case WINDOW_DELTA:
-		if (w->count == 1)
+		if (is_first)
 			*cell = (float)value;
 		break;
 	case WINDOW_MAX:
-		if (w->count == 1 || value > (double)*cell)
+		if (is_first || value > (double)*cell)
 			*cell = (float)value;
 		break;
 	case WINDOW_MIN:
-		if (w->count == 1 || value < (double)*cell)
+		if (is_first || value < (double)*cell)
 			*cell = (float)value;
 		break;
 	default: /* a mean */
-		*cell = w->count == 1 ? (float)value : *cell + ((float)value - *cell) / (float)w->count;
+		count = &w->cells[CELL_COUNT(s)];
+		*count = is_first ? 1 : *count + 1;
+		*cell = is_first ? (float)value : *cell + ((float)value - *cell) / *count;
 	}
 }
 
-void
-window_push(struct window *w, enum window_kind kind, uint64_t window_ns, double value, uint64_t now_ns,
-    const struct window_start *start)
+/* Samples begin at this time. */
+static void
+begin(struct window *w, const struct window_shape *s, double at)
 {
-	if (!counts(kind)) {
-		if (!(w->flags & FLAG_STARTED))
-			w->first_ds = (uint32_t)(now_ns / DECISECOND_NS);
-		push_gauge(w, kind, window_ns, value, now_ns);
-	} else if (w->flags & FLAG_STARTED || start->from_zero) {
-		bool is_new = !(w->flags & FLAG_STARTED);
-		if (is_new) {
-			w->first_ds = (uint32_t)(start->from_ns / DECISECOND_NS);
-			w->last_ns = kind == WINDOW_GROWS ? 0 : start->from_ns;
-		}
+	w->time = s->kind == WINDOW_GROWS ? 0 : at;
+	if (s->cells == 0)
+		return;
+	w->bucket = bucket_of(s, at);
+	w->first = (float)(w->bucket * s->width - at);
+}
+
+void
+window_push(struct window *w, const struct window_shape *s, double value, double now, const struct window_start *start)
+{
+	bool is_new = isnan(w->last);
+
+	if (is_new)
+		begin(w, s, s->counts && start->from_zero ? start->from : now);
+	if (!s->counts)
+		push_gauge(w, s, value, now);
+	else if (!is_new || start->from_zero) {
+		double last = is_new ? 0 : w->last;
 		/* Stepping back without a new boot is somebody's reset: nothing is known to have happened. */
-		push_counter(w, kind, window_ns, value > w->last ? value - w->last : 0, now_ns);
-	} else {
-		w->first_ds = (uint32_t)(now_ns / DECISECOND_NS);
-		if (kind != WINDOW_RATE_LAST && kind != WINDOW_GROWS)
-			open_bucket(w, kind, window_ns, now_ns);
+		push_counter(w, s, value > last ? value - last : 0, now);
 	}
-	w->flags |= FLAG_STARTED;
 	w->last = value;
-	if (kind != WINDOW_GROWS)
-		w->last_ns = now_ns;
+	if (s->kind != WINDOW_GROWS)
+		w->time = now;
 }
 
 /* Sum over the window; of the oldest bucket only the part that lies inside. */
 static double
-sum_cells(const struct window *w, enum window_kind kind, uint64_t window_ns, uint64_t now_ns)
+sum_cells(const struct window *w, const struct window_shape *s, double now)
 {
-	unsigned cells = cell_count(kind, window_ns);
-	uint64_t width = bucket_width(kind, window_ns);
-	uint32_t newest = (uint32_t)(now_ns / width);
-	double inside = 1 - (double)(now_ns % width) / (double)width, sum = 0;
+	uint32_t newest = bucket_of(s, now), oldest_at = (newest + 1) % s->cells;
+	double sum = 0;
 
-	for (unsigned back = 0; back < cells && back <= newest; back++) {
-		uint32_t b = newest - back;
-		if (b > w->bucket || w->bucket - b >= cells)
-			continue;
-		double cell = (double)w->cells[b % cells];
-		if (kind == WINDOW_ACTIVE)
-			sum += back + 1 < cells ? cell : 0;
-		else
-			sum += back + 1 < cells || kind == WINDOW_CHANGES ? cell : cell * inside;
+	if (newest == w->bucket) {
+		for (uint32_t i = 0; i < s->cells; i++)
+			sum += (double)w->cells[i];
+	} else {
+		/* Not fed by this record: buckets have left the window since. */
+		for (uint32_t back = newest - w->bucket; back < s->cells && back <= newest; back++)
+			sum += (double)w->cells[(newest - back) % s->cells];
+		if (newest - w->bucket >= s->cells)
+			return 0;
 	}
-	return sum;
+	if (newest < s->cells - 1)
+		return sum;
+	double oldest = (double)w->cells[oldest_at];
+	switch (s->kind) {
+	case WINDOW_ACTIVE:
+		return sum - oldest;
+	case WINDOW_CHANGES:
+		return sum;
+	default:
+		return sum - oldest * (now * s->per_width - newest);
+	}
 }
 
 static double
-covered_seconds(const struct window *w, uint64_t window_ns, uint64_t now_ns)
+covered_seconds(const struct window *w, const struct window_shape *s, double now)
 {
-	uint64_t first = (uint64_t)w->first_ds * DECISECOND_NS;
-	uint64_t covered = now_ns > first ? now_ns - first : 0;
+	double covered = now - w->bucket * s->width + (double)w->first;
 
-	return (double)(covered < window_ns ? covered : window_ns) / 1e9;
+	return covered < s->seconds ? covered : s->seconds;
 }
 
 static double
-read_gauge(const struct window *w, enum window_kind kind, uint64_t window_ns)
+read_gauge(const struct window *w, const struct window_shape *s)
 {
-	unsigned cells = cell_count(kind, window_ns), n = 0;
 	double v = NAN;
+	unsigned n = 0;
 
-	for (unsigned back = 0; back < cells && back <= w->bucket; back++) {
-		double cell = (double)w->cells[(w->bucket - back) % cells];
+	for (uint32_t back = 0, at = w->bucket % s->cells; back < s->cells; back++) {
+		double cell = (double)w->cells[at];
+		at = at == 0 ? s->cells - 1 : at - 1;
 		if (isnan(cell))
 			continue;
 		n++;
-		if (kind == WINDOW_AVG)
+		if (s->kind == WINDOW_AVG)
 			v = n == 1 ? cell : v + (cell - v) / n;
-		else if (n == 1 || kind == WINDOW_DELTA || (kind == WINDOW_MAX ? cell > v : cell < v))
+		else if (n == 1 || s->kind == WINDOW_DELTA || (s->kind == WINDOW_MAX ? cell > v : cell < v))
 			v = cell;
 	}
-	return kind == WINDOW_DELTA ? w->last - v : v;
+	return s->kind == WINDOW_DELTA ? w->last - v : v;
 }
 
 double
-window_read(const struct window *w, enum window_kind kind, uint64_t window_ns, uint64_t now_ns)
+window_read(const struct window *w, const struct window_shape *s, double now)
 {
 	double covered;
 
-	if (!(w->flags & FLAG_STARTED))
+	if (isnan(w->last))
 		return NAN;
-	switch (kind) {
+	switch (s->kind) {
 	case WINDOW_RATE_LAST:
+		return w->amount;
 	case WINDOW_TREND:
-		return w->flags & FLAG_KNOWN ? (double)w->aux : NAN;
+		return (double)w->cells[CELL_SLOPE(s)];
 	case WINDOW_GROWS:
-		return w->last_ns != 0 && now_ns - w->last_ns < GROWS_WINDOW_NS ? (double)w->aux : value_false();
+		return w->time != 0 && now - w->time < GROWS_WINDOW_SECONDS ? w->amount : value_false();
 	case WINDOW_RATE:
-		covered = covered_seconds(w, window_ns, now_ns);
-		return covered > 0 ? sum_cells(w, kind, window_ns, now_ns) / covered : NAN;
+		covered = covered_seconds(w, s, now);
+		return covered > 0 ? sum_cells(w, s, now) / covered : NAN;
 	case WINDOW_INCREASE:
 	case WINDOW_ACTIVE:
 	case WINDOW_CHANGES:
-		return sum_cells(w, kind, window_ns, now_ns);
+		return sum_cells(w, s, now);
 	case WINDOW_DELTA:
-		if (covered_seconds(w, window_ns, now_ns) < (double)window_ns / 2e9)
+		if (covered_seconds(w, s, now) < s->seconds / 2)
 			return NAN;
 		break;
 	default:
 		break;
 	}
-	return read_gauge(w, kind, window_ns);
+	return read_gauge(w, s);
 }
 
 void
-window_reboot(struct window *w, enum window_kind kind, uint64_t window_ns)
+window_reboot(struct window *w, const struct window_shape *s)
 {
-	unsigned cells = cell_count(kind, window_ns);
-	bool started = w->flags & FLAG_STARTED && counts(kind);
+	bool goes_on = s->counts && !isnan(w->last);
 
-	*w = (struct window){ .flags = started ? FLAG_STARTED : 0 };
-	for (unsigned i = 0; i < cells; i++)
-		w->cells[i] = empty_cell(kind);
+	window_init(w, s);
+	if (goes_on) {
+		begin(w, s, 0);
+		w->last = 0;
+	}
+}
+
+bool
+window_is_sane(const struct window *w, const struct window_shape *s)
+{
+	if (isinf(w->last) || !(w->time >= 0 && w->time < 1e12))
+		return false;
+	if (s->cells == 0)
+		return !isinf(w->amount);
+	for (uint32_t i = 0; i < s->cells; i++) {
+		if (isinf(w->cells[i]))
+			return false;
+	}
+	return isfinite(w->first) && w->bucket <= bucket_of(s, w->time);
 }

@@ -1,6 +1,6 @@
 /*
  * What is remembered of one series over time, in a few buckets: enough for increases, averages, extremes and trends, with
- * a size that does not depend on how often samples come. Times are of the host's boot-time clock.
+ * a size that does not depend on how often samples come. Times are seconds of the host's boot-time clock.
  */
 #ifndef HIWAT_COLLECTOR_WINDOW_H
 #define HIWAT_COLLECTOR_WINDOW_H
@@ -10,34 +10,49 @@
 
 #include "expr.h"
 
-#define GROWS_WINDOW_NS (300 * 1000000000ULL) /* how long one increase makes grows() true */
-#define GROWS_EPISODE_NS (600 * 1000000000ULL) /* without an increase for this long a new count begins */
+#define GROWS_WINDOW_SECONDS 300.0  /* how long one increase makes grows() true */
+#define GROWS_EPISODE_SECONDS 600.0 /* without an increase for this long a new count begins */
+
+/* What all windows of one function call have in common; worked out when the rules are loaded. */
+struct window_shape {
+	enum window_kind kind;
+	bool counts;      /* works on counters */
+	uint32_t cells;   /* buckets kept: one more than lie inside, since of the oldest only a part does */
+	uint32_t size;    /* bytes of a window, a multiple of 8 */
+	double seconds;   /* length; 0 without buckets */
+	double width;     /* of a bucket, seconds */
+	double per_width; /* 1 / width */
+};
 
 struct window {
-	double last;      /* value of the last sample */
-	uint64_t last_ns; /* its time; of grows(): time of the last increase, 0 none */
-	uint32_t bucket;  /* number of the bucket last written */
-	uint32_t first_ds; /* tenths of seconds: time of the first sample */
-	float aux;        /* last rate, present slope, or the sum of an episode of growth */
-	uint16_t count;   /* samples in this bucket */
-	uint16_t flags;
-	float cells[];    /* by bucket number, in turn */
+	double last; /* value of the last sample; NAN: none yet */
+	double time; /* its time; of grows(): time of the last increase, 0 none */
+	union {
+		struct {
+			uint32_t bucket; /* number of the bucket last written */
+			float first;     /* seconds before the time of that bucket's start at which the samples began */
+		};
+		double amount; /* without buckets: the last rate, NAN none; or the sum of an episode of growth */
+	};
+	float cells[]; /* by bucket number, in turn; then samples in the newest one, and a trend's slope */
 };
 
 /* How the first sample of a new window is to be taken. */
 struct window_start {
-	bool from_zero;   /* the series is new, not only the window: a counter started at 0 ... */
-	uint64_t from_ns; /* ... at this time */
+	bool from_zero; /* the series is new, not only the window: a counter started at 0 ... */
+	double from;    /* ... at this time */
 };
 
-/* Bytes of a window, a multiple of 8. */
-size_t window_size(enum window_kind kind, uint64_t window_ns);
-/* Adds a sample. w starts zeroed. value is finite. */
-void window_push(struct window *w, enum window_kind kind, uint64_t window_ns, double value, uint64_t now_ns,
+struct window_shape window_shape_of(enum window_kind kind, uint64_t window_ns);
+void window_init(struct window *w, const struct window_shape *shape);
+/* Adds a sample. value is finite, now not before the last sample. */
+void window_push(struct window *w, const struct window_shape *shape, double value, double now,
     const struct window_start *start);
 /* The function's value: UNKNOWN while there is not enough history, FALSE for grows() without growth. */
-double window_read(const struct window *w, enum window_kind kind, uint64_t window_ns, uint64_t now_ns);
+double window_read(const struct window *w, const struct window_shape *shape, double now);
 /* The host booted: counters go on from 0 at time 0, all else is forgotten. */
-void window_reboot(struct window *w, enum window_kind kind, uint64_t window_ns);
+void window_reboot(struct window *w, const struct window_shape *shape);
+/* Is this what a window of the shape can hold? For state read from a file. */
+bool window_is_sane(const struct window *w, const struct window_shape *shape);
 
 #endif

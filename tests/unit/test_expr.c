@@ -198,6 +198,7 @@ static const struct {
 	{ "hiwat_pf_states * 1KiB > 1KiB", "81920" },
 	{ "hiwat_pf_states > 1m", "80" },
 	{ "grows(hiwat_pf_counter_total)", "" },
+	{ "(hiwat_mbuf_pool_in_use or hiwat_mbuf_pool_limit) > 0", "10 {pool=\"a\"}\n20 {pool=\"b\"}\n40 {pool=\"c\"}" },
 };
 
 static int
