@@ -103,7 +103,7 @@ print_grant(const char *path)
 	char number[24];
 	struct buf line;
 
-	buf_init(&line, 2 * FETCH_PATH_MAX);
+	buf_init(&line, (size_t)2 * FETCH_PATH_MAX);
 	grant_write(&line, path, user_name(number));
 	printf("    grant: %s\n", buf_str(&line));
 	buf_fini(&line);

@@ -29,8 +29,8 @@ dns_query_write(char out[DNS_QUERY_MAX], uint16_t id, const char *name)
 		if (label.n == 0 || label.n > LABEL_MAX)
 			return 0;
 		out[at++] = (char)label.n;
-		memcpy(out + at, label.p, label.n);
-		at += label.n;
+		for (size_t i = 0; i < label.n; i++)
+			out[at++] = label.p[i];
 	}
 	memcpy(out + at, "\0\0\1\0\1", 5); /* the root, A, IN */
 	return at + 5;

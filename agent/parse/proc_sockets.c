@@ -4,7 +4,7 @@
 
 #include "err.h"
 
-#define WORD_DIGITS 8
+#define WORD_DIGITS ((size_t)8)
 
 /* 8 or 32 digits of address, a colon, 4 digits of port. */
 static bool

@@ -3,6 +3,7 @@
  * one, the others as one sum; which are the busiest changes slowly, and no counter steps back when it does.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +26,9 @@ static const struct source_row rows[N_SOURCES] = {
 	[INTERRUPTS] = { .name = "interrupts", .parse = proc_interrupts_parse, .is_optional = true },
 };
 
-/* What tells of one CPU being busy with interrupts; the others are sent for all CPUs together. */
-static const char *const core_modes[] = { "interrupt", "softirq", "idle", "iowait" };
+/* What tells of one CPU being busy with interrupts; the rest of its time is one sum, so that shares can be worked out. */
+static const char *const core_modes[] = { "interrupt", "softirq", "idle" };
+static const char other_modes[] = "other";
 
 #define FLAG_SHOWN 1u
 
@@ -93,16 +95,11 @@ static int
 steady_seconds(struct interrupts *s, const char *cpu, const char *mode, double *seconds)
 {
 	char name[LIVE_NAME_MAX + 1];
-	size_t cpu_len = strlen(cpu), mode_len = strlen(mode);
 	double hz = (double)(s->units.hz != 0 ? s->units.hz : 100);
 
-	if (cpu_len + 1 + mode_len >= sizeof(name))
-		return HIWAT_OK;
-	memcpy(name, cpu, cpu_len);
-	name[cpu_len] = ' ';
-	memcpy(name + cpu_len + 1, mode, mode_len);
-	struct text key = { name, cpu_len + 1 + mode_len };
-	struct live_row *row = live_add_wavering(s->times, key, (uint64_t)llround(*seconds * hz), (uint64_t)(10 * hz));
+	snprintf(name, sizeof(name), "%s %s", cpu, mode);
+	uint64_t ticks = (uint64_t)llround(*seconds * hz);
+	struct live_row *row = live_add_wavering(s->times, text_of(name), ticks, (uint64_t)(10 * hz));
 	if (row == NULL)
 		return HIWAT_E_NOMEM;
 	*seconds = (double)row->total / hz;
@@ -119,25 +116,43 @@ is_core_mode(const char *mode)
 	return false;
 }
 
+/* Keeps the modes of interest and makes the others one. */
 static int
-steady_times(struct interrupts *s, Hiwat__Interrupt *m)
+steady_core(struct interrupts *s, struct arena *arena, Hiwat__CpuCore *core)
+{
+	size_t kept = 0;
+	double others = 0;
+
+	for (size_t i = 0; i < core->n_modes; i++) {
+		Hiwat__CpuCoreByMode *m = core->modes[i];
+		int err = steady_seconds(s, core->cpu, m->mode, &m->seconds_total);
+		if (err != HIWAT_OK)
+			return err;
+		if (is_core_mode(m->mode))
+			core->modes[kept++] = m;
+		else
+			others += m->seconds_total;
+	}
+	if (kept == core->n_modes)
+		return HIWAT_OK;
+	core->n_modes = kept;
+	Hiwat__CpuCoreByMode *rest = RECORD_ADD(arena, core, modes, cpu_core_by_mode);
+	if (rest == NULL || (rest->mode = record_label(arena, text_of(other_modes))) == NULL)
+		return HIWAT_E_NOMEM;
+	RECORD_SET(rest, seconds_total, others);
+	return HIWAT_OK;
+}
+
+static int
+steady_times(struct interrupts *s, struct arena *arena, Hiwat__Interrupt *m)
 {
 	int err = HIWAT_OK;
 
 	live_begin(s->times);
 	for (size_t i = 0; i < m->n_cpu && err == HIWAT_OK; i++)
 		err = steady_seconds(s, "", m->cpu[i]->mode, &m->cpu[i]->seconds_total);
-	for (size_t i = 0; i < m->n_cores && err == HIWAT_OK; i++) {
-		Hiwat__CpuCore *core = m->cores[i];
-		size_t kept = 0;
-		for (size_t j = 0; j < core->n_modes && err == HIWAT_OK; j++) {
-			if (!is_core_mode(core->modes[j]->mode))
-				continue;
-			err = steady_seconds(s, core->cpu, core->modes[j]->mode, &core->modes[j]->seconds_total);
-			core->modes[kept++] = core->modes[j];
-		}
-		core->n_modes = kept;
-	}
+	for (size_t i = 0; i < m->n_cores && err == HIWAT_OK; i++)
+		err = steady_core(s, arena, m->cores[i]);
 	return err;
 }
 
@@ -270,7 +285,7 @@ interrupts_sample(void *state, const struct sampler_now *now, struct arena *aren
 	Hiwat__Interrupt *m = out->interrupt;
 	if (m == NULL || m->n_cpu == 0)
 		return sampler_fail(why, HIWAT_E_NODATA, "%s holds no CPU times", s->sources[STAT].file.path);
-	err = steady_times(s, m);
+	err = steady_times(s, arena, m);
 	if (err == HIWAT_OK)
 		err = live_counts(s, m);
 	if (err == HIWAT_OK && m->n_sources > 0)

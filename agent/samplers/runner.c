@@ -239,7 +239,7 @@ append(struct tick *t, struct slot *s, const struct outcome *o)
 		return HIWAT_OK;
 	Hiwat__Record *record = outcome_record(o, s->sampler, s->last_success_ns, t->arena);
 	void *rows = t->batch->records;
-	void *slot = record != NULL ? arena_grow(t->arena, &rows, t->batch->n_records, sizeof(record)) : NULL;
+	void *slot = record != NULL ? arena_grow(t->arena, &rows, t->batch->n_records, sizeof(void *)) : NULL;
 	if (slot == NULL)
 		return HIWAT_E_NOMEM;
 	t->batch->records = rows;

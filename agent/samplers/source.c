@@ -98,7 +98,7 @@ sources_sample(struct source *sources, size_t n, struct fetch *f, const struct p
 int
 source_u64(struct source *s, struct fetch *f, uint64_t *value, bool *has, struct sampler_reason *why)
 {
-	struct text text;
+	struct text text = { "", 0 };
 	int err = source_text(s, f, &text, why);
 
 	if (err != HIWAT_OK)

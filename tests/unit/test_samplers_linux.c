@@ -50,6 +50,7 @@ START_TEST(interrupts_wrap_and_cpus_leave)
 	    "hiwat_softirqs_total{vector=\"NET_RX\"} 4\n"
 	    "hiwat_cpu_seconds_total{mode=\"softirq\"} 0.3\n"
 	    "hiwat_cpu_core_seconds_total{cpu=\"0\",mode=\"idle\"} 50\n"
+	    "hiwat_cpu_core_seconds_total{cpu=\"0\",mode=\"other\"} 3.1\n"
 	    "!hiwat_cpu_core_seconds_total{cpu=\"0\",mode=\"user\"}\n"
 	    "!hiwat_interrupts_total{device=\"others\",irq=\"\"}\n"
 	    "!hiwat_run_queue\n!hiwat_boot_time_seconds\n");
