@@ -359,6 +359,7 @@ batch_locked(struct pipeline *p, const Hiwat__Batch *b, const struct arrival *a,
 		rule_state_free(h->late.rules);
 		track_clear(&h->late);
 		h->late = (struct track){ 0 };
+		alerts_backlog_done(p->alerts, h->uuid);
 	}
 	RECORD_SET(ack, received, h->stream.contiguous);
 	RECORD_SET(ack, durable, h->stream.durable);

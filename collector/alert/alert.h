@@ -65,9 +65,12 @@ void alerts_set_routes(struct alerts *a, const struct alert_route *routes, size_
 /*
  * Takes one event of a batch. Events of a batch that the store already holds (same stream, sequence not above the one
  * committed) are ignored, so that a collector that is sent batches again after a crash neither pages nor resolves twice.
- * HIWAT_E_NOMEM: the event is lost; the next one of that rule, which comes while it fires, makes up for it.
+ * HIWAT_E_NOMEM: the event is lost; the next one of that rule, which comes while it fires, makes up for it. HIWAT_E_FULL: the
+ * host has 1,000 incidents already.
  */
 int alerts_event(struct alerts *a, const struct alert_host *host, const struct rule_event *event);
+/* The backlog of the host is there whole: its outage is told at the next tick. Without this, after 10 quiet minutes. */
+void alerts_backlog_done(struct alerts *a, const uint8_t uuid[16]);
 /*
  * After the last event of a batch: hands all that the batch did to the store, as one change. Call it before store_flush();
  * it does nothing when nothing changed. An event of another batch and alerts_tick() commit too. HIWAT_E_FULL, HIWAT_E_NOMEM:
@@ -87,7 +90,8 @@ int alerts_tick(struct alerts *a, uint64_t wall_ns);
 bool alerts_is_silent(const struct alerts *a, const uint8_t uuid[16]);
 /*
  * After a restart or a reload, once the host's samplers have all been evaluated again: lines whose rule is neither pending,
- * firing nor unknown on that object are cleared; so are those of rules that are gone. Rules with a builtin are left alone.
+ * firing nor unknown on that object are cleared; so are those of rules that are gone. What fires and has no line gets one.
+ * Rules with a builtin are left alone.
  */
 int alerts_reconcile(struct alerts *a, const struct alert_host *host, const struct rule_set *set,
     const struct rule_state *state);

@@ -196,6 +196,10 @@ find(struct alerts *a, const struct alert_host *who, const struct rule_event *ev
 	const struct sample_label *l = labels_get(who->view->labels, event->object, &n);
 	labels = labels_as_json(l, n);
 	host = alerts_host(a, who->uuid);
+	if (host != NULL && host->n_entries >= ALERT_PER_HOST_MAX) {
+		err = HIWAT_E_FULL;
+		goto out;
+	}
 	e = host == NULL || labels == NULL ? NULL : entry_new(a, host, key);
 	if (e == NULL)
 		goto out;
@@ -212,8 +216,8 @@ out:
 	return err;
 }
 
-static int
-live_event(struct alerts *a, const struct alert_host *who, const struct rule_event *event)
+int
+alerts_live_event(struct alerts *a, const struct alert_host *who, const struct rule_event *event)
 {
 	bool holds = !event->gone &&
 	    (event->status == RULE_FIRING || (event->status == RULE_UNKNOWN && event->level != RULE_LEVEL_NONE));
@@ -266,7 +270,7 @@ alerts_event(struct alerts *a, const struct alert_host *who, const struct rule_e
 		return outage_event(a, host, who, event);
 	if (who->wall_ns > a->now_ns)
 		a->now_ns = who->wall_ns;
-	return live_event(a, who, event);
+	return alerts_live_event(a, who, event);
 }
 
 int

@@ -49,6 +49,7 @@ entry_new(struct alerts *a, struct alert_host_state *host, const uint8_t key[16]
 	e->host = host;
 	e->next_of_host = host->first;
 	host->first = e;
+	host->n_entries++;
 	return e;
 }
 
@@ -60,6 +61,7 @@ entry_free(struct alerts *a, struct entry *e)
 	while (*at != e)
 		at = &(*at)->next_of_host;
 	*at = e->next_of_host;
+	e->host->n_entries--;
 	if (e->host->outage == e)
 		e->host->outage = NULL;
 	map_remove(&a->incidents, &e->node);

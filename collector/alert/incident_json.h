@@ -21,6 +21,7 @@
  *   labels            the object's labels
  *   summary           one sentence of the line that speaks
  *   opened, changed, resolved, blind_since
+ *                     status was: critical from opened to resolved; no resolved: to the end of what the host had kept
  *   object_gone, flapping, acknowledged   booleans
  *   by                who acknowledged or closed it
  *   reopened          how often it came back within the grace time

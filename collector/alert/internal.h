@@ -11,7 +11,8 @@
 #define ALERT_FLAP_ABOVE 6 /* changes in the window */
 #define ALERT_FLAP_BELOW 3
 #define ALERT_FLAP_INTERVAL_NS (1800 * 1000000000ULL)
-#define ALERT_OUTAGE_QUIET_NS (60 * 1000000000ULL) /* no more backlog for so long: the outage is told */
+#define ALERT_OUTAGE_QUIET_NS (600 * 1000000000ULL) /* nothing critical from the backlog for so long: the outage is told */
+#define ALERT_PER_HOST_MAX 1000                     /* incidents in memory; a host that has more is broken */
 #define ALERT_PRUNE_NS (60 * 1000000000ULL)
 #define ALERT_PROGRESS_MAX 16                      /* streams that are remembered per host, the newest */
 
@@ -43,6 +44,7 @@ struct entry;
 struct alert_host_state {
 	struct map_node node; /* by uuid */
 	struct entry *first;
+	unsigned n_entries;
 	struct entry *outage; /* what is being gathered from backlog, or NULL */
 	bool silent;          /* host-silent holds */
 	unsigned n_progress;
@@ -60,6 +62,7 @@ struct entry {
 	bool update, acknowledge; /* something happened that routes with updates want to know */
 	bool loud;         /* open at warning or worse, when last looked at */
 	uint64_t touched_ns; /* outage: last event, by the collector's clock */
+	bool over;           /* outage: its backlog is there whole */
 };
 
 struct alerts {
@@ -75,7 +78,7 @@ struct alerts {
 	bool late, in_batch;
 };
 
-/* Finds or makes. NULL when memory is out. */
+/* Finds or makes; NULL when memory is out. */
 struct alert_host_state *alerts_host(struct alerts *a, const uint8_t uuid[16]);
 struct entry *entry_new(struct alerts *a, struct alert_host_state *host, const uint8_t key[16]);
 void entry_free(struct alerts *a, struct entry *e);
@@ -100,7 +103,9 @@ void alerts_note_progress(struct alert_host_state *host, uint64_t stream, bool l
 /* Whether a line of rule host-silent holds in it. */
 bool entry_is_silence(const struct entry *e);
 
-/* A critical event of the backlog. */
+/* An event of a live batch, or of the collector itself. */
+int alerts_live_event(struct alerts *a, const struct alert_host *who, const struct rule_event *event);
+/* An event of the backlog; what is not critical is passed over. */
 int outage_event(struct alerts *a, struct alert_host_state *host, const struct alert_host *who, const struct rule_event *event);
 /* Whether the backlog has come to rest and the outage can be told. */
 bool outage_over(const struct entry *e, uint64_t wall_ns);

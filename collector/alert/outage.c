@@ -1,6 +1,6 @@
 /*
  * What the backlog tells. Per host and outage there is one incident of cause "outage": its lines are the critical rules that
- * were true there, from ... to .... It is told once, when the backlog has come to rest, and never opens. What an ordinary
+ * were true there, from ... to .... It is told once, when the backlog is there or has come to rest, and never opens. What an ordinary
  * incident has told already is left out.
  */
 #include <inttypes.h>
@@ -18,7 +18,16 @@
 bool
 outage_over(const struct entry *e, uint64_t wall_ns)
 {
-	return wall_ns >= e->touched_ns + ALERT_OUTAGE_QUIET_NS;
+	return e->over || wall_ns >= e->touched_ns + ALERT_OUTAGE_QUIET_NS;
+}
+
+void
+alerts_backlog_done(struct alerts *a, const uint8_t uuid[16])
+{
+	struct alert_host_state *host = (struct alert_host_state *)map_find(&a->hosts, uuid);
+
+	if (host != NULL && host->outage != NULL)
+		host->outage->over = true;
 }
 
 /* Whether the incident of the event's cause and object was open, and so was told, at that time. */

@@ -184,15 +184,31 @@ clear_untrue(struct entry *e, const struct rule_set *set, const struct truths *t
 	return true;
 }
 
+struct reopening {
+	struct alerts *a;
+	const struct alert_host *who;
+	int err;
+};
+
+/* What fires has its line, also when the event that made it was among those that count as done. */
+static void
+hold_truth(void *arg, const struct rule_event *event)
+{
+	struct reopening *r = arg;
+
+	if (event->status == RULE_FIRING && r->err == 0)
+		r->err = alerts_live_event(r->a, r->who, event);
+}
+
 int
 alerts_reconcile(struct alerts *a, const struct alert_host *who, const struct rule_set *set, const struct rule_state *state)
 {
-	struct alert_host_state *host = (struct alert_host_state *)map_find(&a->hosts, who->uuid);
+	struct alert_host_state *host = alerts_host(a, who->uuid);
 	struct truths t = { .labels = who->view->labels };
 	int err = 0;
 
 	if (host == NULL)
-		return 0;
+		return HIWAT_E_NOMEM;
 	rules_each(set, state, note_truth, &t);
 	if (t.failed) {
 		err = HIWAT_E_NOMEM;
@@ -204,6 +220,12 @@ alerts_reconcile(struct alerts *a, const struct alert_host *who, const struct ru
 		if (e->i.status == INCIDENT_OPEN && !clear_untrue(e, set, &t, who->wall_ns))
 			err = HIWAT_E_NOMEM;
 	host_relabel(host);
+	if (err == 0) {
+		struct reopening r = { .a = a, .who = who };
+
+		rules_each(set, state, hold_truth, &r);
+		err = r.err;
+	}
 	if (err == 0)
 		err = alerts_write(a, host, 0, false, 0, who->wall_ns);
 out:

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <gnutls/crypto.h>
+#include <gnutls/x509.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -657,6 +658,116 @@ START_TEST(command_sink)
 }
 END_TEST
 
+/* What one answer means. */
+static const struct {
+	enum behaviour what;
+	enum delivery result;
+	uint64_t retry_after_ms;
+	const char *why;
+} answers[] = {
+	{ OK, DELIVERY_DONE, 0, "" },
+	{ STATUS_500, DELIVERY_RETRY, 0, "HTTP status 500" },
+	{ STATUS_429, DELIVERY_RETRY, 1000, "HTTP status 429" },
+	{ STATUS_400, DELIVERY_REFUSED, 0, "HTTP status 400" },
+	{ REDIRECT, DELIVERY_RETRY, 0, "HTTP status 302, redirects are not followed" },
+	{ ENDLESS, DELIVERY_DONE, 0, "" },
+};
+
+static enum delivery
+send_one(const struct route *route, struct buf *why, uint64_t *retry_after)
+{
+	static const char json[] = "{\"key\":\"00000000000000000000000000000007\",\"generation\":3}";
+	struct notice notice = { "00000000000000000000000000000007", 3, "trigger", json };
+	void *state = NULL;
+
+	ck_assert_int_eq(sink_webhook.open(route, &state, why), 0);
+	enum delivery result = sink_webhook.send(state, route, &notice, why, retry_after);
+	sink_webhook.close(state);
+	return result;
+}
+
+START_TEST(webhook_answers)
+{
+	struct route route = webhook_route("r");
+	uint64_t retry_after = 0;
+	struct buf why;
+
+	server.script = &answers[_i].what;
+	server.n_script = 1;
+	buf_init(&why, 400);
+	ck_assert_int_eq(send_one(&route, &why, &retry_after), answers[_i].result);
+	ck_assert_str_eq(buf_str(&why), answers[_i].why);
+	ck_assert_uint_eq(retry_after, answers[_i].retry_after_ms);
+	buf_fini(&why);
+}
+END_TEST
+
+/* A certificate for 127.0.0.1, or another address, signed by itself; as PEM. */
+static void
+make_certificate(const char *address, char *cert, char *key, size_t size)
+{
+	gnutls_x509_crt_t crt;
+	gnutls_x509_privkey_t private;
+	uint8_t ip[4] = { 127, 0, 0, (uint8_t)atol(address) };
+	size_t n = size;
+
+	gnutls_x509_crt_init(&crt);
+	gnutls_x509_privkey_init(&private);
+	gnutls_x509_privkey_generate(private, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1),
+	    0);
+	gnutls_x509_crt_set_version(crt, 3);
+	gnutls_x509_crt_set_serial(crt, "\1", 1);
+	gnutls_x509_crt_set_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, address, (unsigned)strlen(address));
+	gnutls_x509_crt_set_activation_time(crt, time(NULL) - 3600);
+	gnutls_x509_crt_set_expiration_time(crt, time(NULL) + 3600);
+	gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_IPADDRESS, ip, sizeof(ip), GNUTLS_FSAN_SET);
+	gnutls_x509_crt_set_basic_constraints(crt, 1, -1);
+	gnutls_x509_crt_set_key(crt, private);
+	ck_assert_int_eq(gnutls_x509_crt_sign2(crt, crt, private, GNUTLS_DIG_SHA256, 0), 0);
+	ck_assert_int_eq(gnutls_x509_crt_export(crt, GNUTLS_X509_FMT_PEM, cert, &n), 0);
+	n = size;
+	ck_assert_int_eq(gnutls_x509_privkey_export(private, GNUTLS_X509_FMT_PEM, key, &n), 0);
+	gnutls_x509_crt_deinit(crt);
+	gnutls_x509_privkey_deinit(private);
+}
+
+static const struct {
+	const char *address; /* last byte of the one in the server's certificate */
+	bool trusted;
+	enum delivery result;
+} tls_rows[] = { { "1", true, DELIVERY_DONE }, { "1", false, DELIVERY_RETRY }, { "2", true, DELIVERY_RETRY } };
+
+START_TEST(webhook_verifies_tls)
+{
+	static char cert[4096], key[4096], other[4096], other_key[4096];
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct route route = webhook_route("r");
+	char ca[96], url[64];
+	uint64_t retry_after = 0;
+	struct buf why;
+
+	make_certificate(tls_rows[_i].address, cert, key, sizeof(cert));
+	make_certificate("1", other, other_key, sizeof(other));
+	struct MHD_Daemon *d = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_TLS, 0, NULL, NULL, answer, NULL,
+	    MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_HTTPS_MEM_CERT, cert,
+	    MHD_OPTION_HTTPS_MEM_KEY, key, MHD_OPTION_END);
+	ck_assert_ptr_nonnull(d);
+	snprintf(url, sizeof(url), "https://127.0.0.1:%u/", MHD_get_daemon_info(d, MHD_DAEMON_INFO_BIND_PORT)->port);
+	snprintf(ca, sizeof(ca), "%s/ca.pem", dir);
+	const char *trusted = tls_rows[_i].trusted ? cert : other;
+	write_file(ca, trusted, strlen(trusted), 0600);
+	route.url = url;
+	route.ca_file = ca;
+	buf_init(&why, 400);
+	enum delivery result = send_one(&route, &why, &retry_after);
+	MHD_stop_daemon(d);
+	ck_assert_int_eq(result, tls_rows[_i].result);
+	ck_assert_uint_eq(server.n_seen, result == DELIVERY_DONE);
+	ck_assert_int_eq(buf_str(&why)[0] == '\0', result == DELIVERY_DONE);
+	buf_fini(&why);
+}
+END_TEST
+
 static const char *const relative[] = { "page" }, *const missing[] = { "/nonexistent/page" };
 
 static const struct {
@@ -706,6 +817,8 @@ notify_suite(void)
 	tcase_add_test(t, refused_and_expired_make_room);
 	tcase_add_test(t, sink_down_then_up);
 	tcase_add_test(t, kill_and_go_on);
+	tcase_add_loop_test(t, webhook_answers, 0, ARRAY_LEN(answers));
+	tcase_add_loop_test(t, webhook_verifies_tls, 0, ARRAY_LEN(tls_rows));
 	tcase_add_loop_test(t, command_sink, 0, ARRAY_LEN(programs));
 	tcase_add_loop_test(t, route_that_cannot_work, 0, ARRAY_LEN(bad_routes));
 	suite_add_tcase(s, t);
