@@ -186,6 +186,29 @@ take_content(struct spool *s, const struct found *f, struct buf *out, int *err)
 	return *err == HIWAT_OK || *err == HIWAT_E_NOMEM;
 }
 
+/* The first waiting batch behind a place with a sequence above the given one. */
+static bool
+find_waiting(struct spool *s, struct place *at, uint64_t above, struct found *f)
+{
+	while (spool_find_next(s, at, f)) {
+		if (f->h.sequence > above && f->h.mark != MARK_REJECTED && f->h.mark != MARK_CORRUPT)
+			return true;
+	}
+	return false;
+}
+
+uint64_t
+spool_next(struct spool *s, uint64_t above)
+{
+	struct found f;
+
+	pthread_mutex_lock(&s->lock);
+	struct place at = place_before(s, above);
+	uint64_t sequence = find_waiting(s, &at, above, &f) ? f.h.sequence : 0;
+	pthread_mutex_unlock(&s->lock);
+	return sequence;
+}
+
 int
 spool_read(struct spool *s, uint64_t above, struct buf *out, uint64_t *sequence)
 {
@@ -195,9 +218,7 @@ spool_read(struct spool *s, uint64_t above, struct buf *out, uint64_t *sequence)
 	pthread_mutex_lock(&s->lock);
 	struct place at = place_before(s, above);
 	bool from_end = at.ordinal == s->appended.ordinal && at.ordinal != s->read.ordinal;
-	while (spool_find_next(s, &at, &f)) {
-		if (f.h.sequence <= above || f.h.mark == MARK_REJECTED || f.h.mark == MARK_CORRUPT)
-			continue;
+	while (find_waiting(s, &at, above, &f)) {
 		if (take_content(s, &f, out, &err)) {
 			if (err == 0)
 				*sequence = f.h.sequence;
@@ -286,9 +307,6 @@ spool_count(struct spool *s, struct spool_counts *out)
 	const struct ledger *l = &s->ledger;
 	uint64_t left = s->next_ordinal - 1 - l->settled;
 	struct place at = s->settled;
-	bool any;
-	while ((any = spool_find_next(s, &at, &f)) && (f.h.mark == MARK_REJECTED || f.h.mark == MARK_CORRUPT))
-		continue;
 	*out = (struct spool_counts){
 		.produced = s->next_ordinal - 1 - l->base,
 		.acknowledged = l->acknowledged,
@@ -298,7 +316,7 @@ spool_count(struct spool *s, struct spool_counts *out)
 		.in_spool = left - s->open_rejected - s->open_corrupt - s->open_full,
 		.bytes = waiting_bytes(s),
 		.disk_bytes = spool_disk_bytes(s),
-		.oldest = any ? f.h.sequence : s->next_sequence,
+		.oldest = find_waiting(s, &at, 0, &f) ? f.h.sequence : s->next_sequence,
 		.newest = s->next_sequence - 1,
 		.files = s->n_segments,
 	};

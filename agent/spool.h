@@ -75,6 +75,8 @@ int spool_sync(struct spool *s, uint64_t now_ns);
 
 /* The batch with the lowest sequence above the given one replaces the content of out. HIWAT_E_NODATA: there is none. */
 int spool_read(struct spool *s, uint64_t above, struct buf *out, uint64_t *sequence);
+/* The lowest sequence that waits above the given one; 0 when there is none. */
+uint64_t spool_next(struct spool *s, uint64_t above);
 /* Everything up to this sequence is safe with the collector. */
 void spool_acknowledge(struct spool *s, uint64_t sequence);
 /* The collector will never take this one. Others ahead of it may still wait. */
