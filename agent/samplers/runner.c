@@ -1,7 +1,6 @@
 #include "runner.h"
 
 #include <fcntl.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
