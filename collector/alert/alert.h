@@ -33,7 +33,7 @@ struct store;
 /* The rule that silences all others of its host, and after 30 days gives the host up. */
 #define ALERT_HOST_SILENT "host-silent"
 
-/* What a route wants to be told. name is borrowed for as long as the incidents live. */
+/* What a route wants to be told. Everything borrowed. */
 struct alert_route {
 	const char *name;
 	enum rule_level min_level;   /* RULE_LEVEL_WARNING or RULE_LEVEL_CRITICAL */
@@ -65,8 +65,8 @@ void alerts_set_routes(struct alerts *a, const struct alert_route *routes, size_
 /*
  * Takes one event of a batch. Events of a batch that the store already holds (same stream, sequence not above the one
  * committed) are ignored, so that a collector that is sent batches again after a crash neither pages nor resolves twice.
- * HIWAT_E_NOMEM: the event is lost; the next one of that rule, which comes while it fires, makes up for it. HIWAT_E_FULL: the
- * host has 1,000 incidents already.
+ * HIWAT_E_NOMEM: the event is lost; the next one of that rule, which comes while it fires, makes up for it.
+ * HIWAT_E_FULL: the host has 1,000 incidents already.
  */
 int alerts_event(struct alerts *a, const struct alert_host *host, const struct rule_event *event);
 /* The backlog of the host is there whole: its outage is told at the next tick. Without this, after 10 quiet minutes. */

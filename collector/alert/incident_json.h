@@ -27,8 +27,8 @@
  *   reopened          how often it came back within the grace time
  *   attached_to       event was: key of the host-silent incident of that outage
  *   lines             the one that speaks first, each { rule, status: firing | unknown | ok, level, labels (as text),
- *                     since, cleared, gone, value, threshold, used, limit, seconds_to_limit, document, threshold_source, reason,
- *                     summary, description, remedy }. threshold_source: the document's figure or "ours"
+ *                     since, cleared, gone, value, threshold, used, limit, seconds_to_limit, document,
+ *                     threshold_source, reason, summary, description, remedy }. threshold_source: the document's figure or "ours"
  *   state             only in the store: what the collector itself needs after a restart
  *
  * Without event and state. The caller's new reference; NULL when memory is out.

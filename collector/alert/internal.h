@@ -51,7 +51,17 @@ struct alert_host_state {
 	struct progress progress[ALERT_PROGRESS_MAX]; /* the last one changed stands last */
 };
 
-enum tell { TELL_NONE, TELL_TRIGGER, TELL_ESCALATE, TELL_UPDATE, TELL_ACKNOWLEDGE, TELL_REPEAT, TELL_RESOLVE, TELL_WAS, TELL_N };
+enum tell {
+	TELL_NONE,
+	TELL_TRIGGER,
+	TELL_ESCALATE,
+	TELL_UPDATE,
+	TELL_ACKNOWLEDGE,
+	TELL_REPEAT,
+	TELL_RESOLVE,
+	TELL_WAS,
+	TELL_N
+};
 
 struct entry {
 	struct map_node node; /* by key */
@@ -106,7 +116,8 @@ bool entry_is_silence(const struct entry *e);
 /* An event of a live batch, or of the collector itself. */
 int alerts_live_event(struct alerts *a, const struct alert_host *who, const struct rule_event *event);
 /* An event of the backlog; what is not critical is passed over. */
-int outage_event(struct alerts *a, struct alert_host_state *host, const struct alert_host *who, const struct rule_event *event);
+int outage_event(struct alerts *a, struct alert_host_state *host, const struct alert_host *who,
+    const struct rule_event *event);
 /* Whether the backlog has come to rest and the outage can be told. */
 bool outage_over(const struct entry *e, uint64_t wall_ns);
 

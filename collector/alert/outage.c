@@ -1,7 +1,7 @@
 /*
- * What the backlog tells. Per host and outage there is one incident of cause "outage": its lines are the critical rules that
- * were true there, from ... to .... It is told once, when the backlog is there or has come to rest, and never opens. What an ordinary
- * incident has told already is left out.
+ * What the backlog tells. Per host and outage there is one incident of cause "outage": its lines are the critical rules
+ * that were true there, from ... to .... It is told once, when the backlog is there or has come to rest, and never opens.
+ * What an ordinary incident has told already is left out.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,7 +88,8 @@ outage_of(struct alerts *a, struct alert_host_state *host, const struct alert_ho
 }
 
 int
-outage_event(struct alerts *a, struct alert_host_state *host, const struct alert_host *who, const struct rule_event *event)
+outage_event(struct alerts *a, struct alert_host_state *host, const struct alert_host *who,
+    const struct rule_event *event)
 {
 	bool fires = event->status == RULE_FIRING && event->level == RULE_LEVEL_CRITICAL && !event->gone;
 	uint64_t at_ns = event_since(who, event);

@@ -71,8 +71,8 @@ int store_error(int sqlite_code);
 int writer_db_new(sqlite3 *db, struct writer_db **writer);
 void writer_db_free(struct writer_db *w);
 /*
- * One transaction over the first n jobs from head on, at least one. *new_rows: notifications were added. HIWAT_E_SYS: nothing was
- * written, why says what the disk said.
+ * One transaction over the first n jobs from head on, at least one. *new_rows: notifications were added. HIWAT_E_SYS:
+ * nothing was written, why says what the disk said.
  */
 int writer_db_commit(struct writer_db *w, const struct job *head, size_t n, bool *new_rows, char *why, size_t why_size);
 

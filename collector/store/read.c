@@ -26,8 +26,8 @@ reader(struct store *store, int which)
 }
 
 int
-store_each_incident(struct store *store, uint64_t closed_since_ns, bool (*fn)(void *arg, const char *key, const char *json),
-    void *arg)
+store_each_incident(struct store *store, uint64_t closed_since_ns,
+    bool (*fn)(void *arg, const char *key, const char *json), void *arg)
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *s = NULL;
@@ -142,7 +142,8 @@ read_row(sqlite3_stmt *s, struct outbox_row *row)
 }
 
 int
-store_outbox_due(struct store *store, const char *route, uint64_t now_ns, size_t max, struct outbox_row **rows, size_t *n)
+store_outbox_due(struct store *store, const char *route, uint64_t now_ns, size_t max, struct outbox_row **rows,
+    size_t *n)
 {
 	int64_t *busy = NULL;
 	size_t n_busy = 0, count = 0;

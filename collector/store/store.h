@@ -72,8 +72,8 @@ bool store_healthy(struct store *store, const char **why);
  * Called at start, on a connection of their own. fn returns false to stop. Incidents: those not closed, and of the closed
  * ones those changed at closed_since_ns or later. HIWAT_E_SYS when the file cannot be read.
  */
-int store_each_incident(struct store *store, uint64_t closed_since_ns, bool (*fn)(void *arg, const char *key, const char *json),
-    void *arg);
+int store_each_incident(struct store *store, uint64_t closed_since_ns,
+    bool (*fn)(void *arg, const char *key, const char *json), void *arg);
 int store_each_progress(struct store *store,
     bool (*fn)(void *arg, const uint8_t uuid[16], uint64_t stream, bool late, uint64_t sequence), void *arg);
 /*
@@ -87,7 +87,8 @@ int store_prune(struct store *store, uint64_t now_ns);
  * Rows of a route that are due, oldest first. Of one incident only the first waiting row is due, so order is kept. Rows
  * whose result (below) is queued and not yet committed are left out. One thread per route.
  */
-int store_outbox_due(struct store *store, const char *route, uint64_t now_ns, size_t max, struct outbox_row **rows, size_t *n);
+int store_outbox_due(struct store *store, const char *route, uint64_t now_ns, size_t max, struct outbox_row **rows,
+    size_t *n);
 void store_outbox_free(struct outbox_row *rows, size_t n);
 /* Delivered; receipt: what the receiver said, may be NULL. These three are queued like a change, past the queue's bound. */
 int store_outbox_done(struct store *store, int64_t id, uint64_t now_ns, const char *receipt);
