@@ -51,9 +51,10 @@ finish_level(struct draft *d, struct level *l, const struct yaml_node *clear, co
 		yaml_complain(d->ld->diag, where, "a condition on a metric was expected: a comparison, grows() or absent()");
 		return;
 	}
-	if (clear != NULL && !is_comparison)
+	bool is_same = clear != NULL && clear->kind == YAML_SCALAR && strcmp(clear->text, "same") == 0;
+	if (clear != NULL && !is_same && !is_comparison)
 		yaml_complain(d->ld->diag, clear, "'clear' needs a comparison to apply to");
-	if (is_comparison)
+	if (is_comparison && !is_same)
 		threshold = clear != NULL ? load_expr(d, clear) : relax(t, m);
 	l->stay = threshold != NULL ? node_with_threshold(t, l->fire, threshold) : l->fire;
 	l->check = d->since_boot ? since_boot(t, l->fire) : l->fire;

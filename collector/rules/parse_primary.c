@@ -9,17 +9,24 @@
 #include "err.h"
 
 #define MATCHERS_MAX EXPR_LABELS_MAX
+#define PATTERN_MAX 200
+#define PATTERN_PLUSES_MAX 4
 #define WINDOW_MIN_NS 1000000000ULL
 #define WINDOW_MAX_NS (8 * 86400 * 1000000000ULL)
 
-/* Patterns for labels need no {} and no back references, whose cost some compilers of expressions do not bound. */
+/*
+ * Patterns for labels need no {}, no back references and few +: each makes the C library copy what stands before it, so
+ * that a short pattern of many could take all memory.
+ */
 static bool
 is_plain_pattern(const char *s)
 {
-	if (strlen(s) > 200)
+	unsigned pluses = 0;
+
+	if (strlen(s) > PATTERN_MAX)
 		return false;
 	for (; *s != '\0'; s++) {
-		if (*s == '{' || (*s == '\\' && s[1] >= '0' && s[1] <= '9'))
+		if (*s == '{' || (*s == '+' && ++pluses > PATTERN_PLUSES_MAX) || (*s == '\\' && s[1] >= '0' && s[1] <= '9'))
 			return false;
 		if (*s == '\\' && s[1] != '\0')
 			s++;
@@ -43,7 +50,8 @@ compile_regex(struct parser *p, size_t at, const char *pattern)
 		return NULL;
 	}
 	if (!is_plain_pattern(pattern)) {
-		parser_fail(p, at, "a pattern of at most 200 bytes without {} and back references was expected");
+		parser_fail(p, at, "a pattern of at most %d bytes without {}, back references and more than %d + was expected",
+		    PATTERN_MAX, PATTERN_PLUSES_MAX);
 		return NULL;
 	}
 	memcpy(anchored, "^(", 2);

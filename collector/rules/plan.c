@@ -7,6 +7,7 @@
 #include "hash.h"
 
 #define BIND_ARENA_MAX (256u << 20)
+#define AGREEING_MAX 64 /* rows looked at one by one */
 
 /* Labels that tell variants of one object apart and are no part of an incident's key unless a rule says so. */
 static const struct label_list variant_labels = { 5, { "kind", "level", "operation", "state", "verdict" } };
@@ -28,12 +29,44 @@ object_of(struct binder *b, const struct rule_full *r, uint32_t labels)
 	return bind_project(b, labels, &variant_labels, false);
 }
 
+static bool
+agree(const struct labels *labels, uint32_t x, uint32_t y)
+{
+	unsigned n;
+	const struct sample_label *l = labels_get(labels, x, &n);
+
+	for (unsigned i = 0; i < n; i++) {
+		const char *other = labels_value(labels, y, l[i].name);
+		if (other != NULL && strcmp(other, l[i].value) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* The only row that contradicts none of the labels; NULL when there are several. */
+static const struct vector_row *
+find_agreeing(const struct binder *b, const struct vector *v, uint32_t labels)
+{
+	const struct vector_row *found = NULL;
+
+	for (uint32_t i = 0; v->n <= AGREEING_MAX && i < v->n; i++) {
+		if (!agree(b->labels, labels, v->rows[i].labels))
+			continue;
+		if (found != NULL)
+			return NULL;
+		found = &v->rows[i];
+	}
+	return found;
+}
+
 static operand
 operand_for(struct binder *b, struct node *n, uint32_t labels, double otherwise)
 {
 	const struct vector *v = n != NULL ? bind_node(b, n) : NULL;
 	const struct vector_row *row = v != NULL ? vector_find(v, labels) : NULL;
 
+	if (row == NULL && v != NULL)
+		row = find_agreeing(b, v, labels);
 	return row != NULL ? row->value : bind_const(b, otherwise);
 }
 

@@ -41,6 +41,7 @@ static const struct {
 	{ "hiwat_pf_limit{pool=states} > 1", "35: a text in quotes was expected, not 'states'" },
 	{ "hiwat_pf_limit{pool=~\"(\"} > 1", "36: a POSIX extended regular expression was expected" },
 	{ "hiwat_pf_limit{pool=~\"a{9}\"} > 1", "36: a pattern of at most 200 bytes without {}" },
+	{ "hiwat_pf_limit{pool=~\"a+++++\"} > 1", "36: a pattern of at most 200 bytes without {}" },
 	{ "hiwat_pf_limit{pool=\"a} > 1", "35: the string has no closing quote" },
 	{ "rate(hiwat_pf_states[5m]) > 1", "15: rate() works on counters, this is a gauge" },
 	{ "avg(hiwat_pf_counter_total[5m]) > 1", "15: avg() works on gauges, this is a counter" },
