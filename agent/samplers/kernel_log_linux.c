@@ -182,12 +182,8 @@ klog_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiw
 	err = kernel_log_emit(k->log, KERNEL_LOG_LIVE, (int64_t)(now->boot_ns / NSEC_PER_SEC), arena, out);
 	if (err != HIWAT_OK)
 		return err;
-	Hiwat__System *m = RECORD_ONE(arena, out, system, system);
-	Hiwat__KernelLog *log = m != NULL ? RECORD_ONE(arena, m, kernel_log, kernel_log) : NULL;
-	if (log == NULL)
-		return HIWAT_E_NOMEM;
-	RECORD_SET(log, lost_total, k->lost);
-	return HIWAT_OK;
+	/* What was overwritten before it was read is not known either. */
+	return record_count_unknown(arena, out, "kernel-log-lost", k->lost);
 }
 
 const struct sampler sampler_kernel_log = {

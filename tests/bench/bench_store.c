@@ -23,7 +23,7 @@ static char body[BODY + 1];
 static int
 put(struct store *store, uint64_t n, size_t routes)
 {
-	static char names[ROUTES_MAX][8];
+	static char names[ROUTES_MAX][32];
 	struct store_incident incident = { .json = body };
 	struct outbox_row rows[ROUTES_MAX] = { 0 };
 	struct store_change change = { .incidents = &incident, .n_incidents = 1, .notifications = rows, .n_notifications = routes,

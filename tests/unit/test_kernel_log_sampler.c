@@ -70,7 +70,7 @@ put_full(unsigned from, unsigned to)
 START_TEST(history_is_a_baseline)
 {
 	put_full(10, 14);
-	sampled_expect(&sampled, 100, "!hiwat_limit_reports_total{resource=\"conntrack\"}\nhiwat_kernel_log_lost_total 0\n");
+	sampled_expect(&sampled, 100, "!hiwat_limit_reports_total{resource=\"conntrack\"}\nhiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
 	put_full(15, 16);
 	put("12", 17, full); /* written by a program */
 	put("6", 18, "usb 1-1: new high-speed USB device");
@@ -87,7 +87,7 @@ START_TEST(restarts_neither_lose_nor_repeat)
 	sampled_expect(&sampled, 110, "hiwat_limit_reports_total{resource=\"conntrack\"} 2\n");
 	reopen();
 	put_full(10, 17);
-	sampled_expect(&sampled, 120, "hiwat_limit_reports_total{resource=\"conntrack\"} 3\nhiwat_kernel_log_lost_total 0\n");
+	sampled_expect(&sampled, 120, "hiwat_limit_reports_total{resource=\"conntrack\"} 3\nhiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
 }
 END_TEST
 
@@ -111,20 +111,20 @@ END_TEST
 START_TEST(gaps_are_counted)
 {
 	put_full(10, 14);
-	sampled_expect(&sampled, 100, "hiwat_kernel_log_lost_total 0\n");
+	sampled_expect(&sampled, 100, "hiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
 	put_full(25, 25);
-	sampled_expect(&sampled, 110, "hiwat_kernel_log_lost_total 10\nhiwat_limit_reports_total{resource=\"conntrack\"} 1\n");
+	sampled_expect(&sampled, 110, "hiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 10\nhiwat_limit_reports_total{resource=\"conntrack\"} 1\n");
 	/* The log was overwritten while the agent was down. */
 	reopen();
 	put_full(30, 30);
-	sampled_expect(&sampled, 120, "hiwat_kernel_log_lost_total 14\nhiwat_limit_reports_total{resource=\"conntrack\"} 2\n");
+	sampled_expect(&sampled, 120, "hiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 14\nhiwat_limit_reports_total{resource=\"conntrack\"} 2\n");
 }
 END_TEST
 
 START_TEST(a_new_boot_starts_at_zero)
 {
 	put_full(10, 14);
-	sampled_expect(&sampled, 100, "hiwat_kernel_log_lost_total 0\n");
+	sampled_expect(&sampled, 100, "hiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
 	put_full(15, 19);
 	sampled_expect(&sampled, 110, "hiwat_limit_reports_total{resource=\"conntrack\"} 5\n");
 	sampled_close(&sampled);
@@ -132,14 +132,14 @@ START_TEST(a_new_boot_starts_at_zero)
 	sampled_open(&sampled, "kernel_log", &config);
 	/* What the log holds of the start of this boot is news, not history. */
 	put_full(0, 2);
-	sampled_expect(&sampled, 20, "hiwat_limit_reports_total{resource=\"conntrack\"} 3\nhiwat_kernel_log_lost_total 0\n");
+	sampled_expect(&sampled, 20, "hiwat_limit_reports_total{resource=\"conntrack\"} 3\nhiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
 }
 END_TEST
 
 START_TEST(damaged_state_is_a_first_start)
 {
 	put_full(10, 14);
-	sampled_expect(&sampled, 100, "hiwat_kernel_log_lost_total 0\n");
+	sampled_expect(&sampled, 100, "hiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
 	sampled_close(&sampled);
 	tree_write(&state, "kernel_log", "hiwat kernel_log 1 11111111-1111-1111-1111-111111111111 0\nrubbish");
 	sampled_open(&sampled, "kernel_log", &config);
@@ -175,7 +175,7 @@ START_TEST(bursts)
 	char message[200];
 
 	put_full(10, 10);
-	sampled_expect(&sampled, 100, "hiwat_kernel_log_lost_total 0\n");
+	sampled_expect(&sampled, 100, "hiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
 	memset(message, 'x', sizeof(message) - 1);
 	message[sizeof(message) - 1] = '\0';
 	ck_assert_int_gt(fcntl(writer, F_SETPIPE_SZ, 1 << 20), 0);
@@ -184,7 +184,7 @@ START_TEST(bursts)
 		put("6", sequence++, message);
 		put("4", sequence++, full);
 	}
-	sampled_expect(&sampled, 110, "hiwat_limit_reports_total{resource=\"conntrack\"} 95\nhiwat_kernel_log_lost_total 0\n");
+	sampled_expect(&sampled, 110, "hiwat_limit_reports_total{resource=\"conntrack\"} 95\nhiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
 }
 END_TEST
 
