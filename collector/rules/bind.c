@@ -337,8 +337,10 @@ bind_fill(struct binder *b, struct node *n, struct vector *out)
 		return;
 	switch (n->op) {
 	case NODE_CONST:
-	case NODE_PARAM:
 		bind_one(b, out, bind_const(b, n->number));
+		break;
+	case NODE_PARAM:
+		bind_one(b, out, bind_const(b, override_value(b->set, b->view, n->param, n->number)));
 		break;
 	case NODE_SERIES:
 		bind_series(b, n, out);

@@ -111,6 +111,8 @@ make_rows(struct making *m, uint32_t rule)
 	const struct rule_full *r = &b->set->rules[rule];
 	uint32_t *sets = NULL, n = 0;
 
+	if (override_is_off(b->set, b->view, rule))
+		return;
 	for (unsigned l = 0; l < r->n_levels; l++) {
 		const struct vector *v = bind_node(b, condition(m, &r->levels[l]));
 		for (uint32_t i = 0; v != NULL && i < v->n; i++) {

@@ -47,6 +47,20 @@ size_t rule_set_count(const struct rule_set *set);
 const struct rule *rule_set_get(const struct rule_set *set, size_t index);
 const struct rule *rule_set_find(const struct rule_set *set, const char *id);
 
+/* A figure of a rule that an operator sets otherwise. */
+struct rule_override {
+	const char *rule;  /* its id */
+	const char *param; /* one of its params or the level whose threshold it is; NULL: the rule is off */
+	double value;
+	const char *label, *text; /* hosts with this label; label "": the host of this name; NULL: all hosts */
+};
+
+/*
+ * Before the first evaluation. What is nearer to a host wins: its name, then a label, then all hosts; of equally near ones
+ * the later. Strings are copied. HIWAT_E_MISSING: no such rule or param.
+ */
+int rule_set_override(struct rule_set *set, const struct rule_override *o);
+
 /* A change of one rule on one object of one host. */
 struct rule_event {
 	const struct rule *rule;

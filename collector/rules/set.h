@@ -34,6 +34,12 @@ struct rule_full {
 };
 
 
+struct override {
+	uint32_t rule, param; /* param UINT32_MAX: the rule is off */
+	double value;
+	const char *label, *text; /* as in struct rule_override */
+};
+
 struct rule_set {
 	bool uses_fact[FACT_LABEL + 1];
 	struct arena arena;
@@ -41,6 +47,8 @@ struct rule_set {
 	struct param_list params;
 	struct rule_full *rules;
 	uint32_t n_rules;
+	struct override *overrides;
+	uint32_t n_overrides;
 	/* Plans in use, by hosts of equal shape; and room to run the largest of them. */
 	struct plan *plans[PLAN_BUCKETS];
 	double *values;
@@ -52,6 +60,10 @@ rule_full_of(const struct rule *rule)
 {
 	return (const struct rule_full *)(const void *)rule; /* pub comes first */
 }
+
+/* Value of a param on this host. */
+double override_value(const struct rule_set *set, const struct host_view *view, uint32_t param, double value);
+bool override_is_off(const struct rule_set *set, const struct host_view *view, uint32_t rule);
 
 /* Value of one of the rule's params by name, NAN when it has none. */
 double rule_param(const struct rule_full *rule, const char *name);

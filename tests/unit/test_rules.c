@@ -399,6 +399,41 @@ START_TEST(check_judges_one_sample)
 }
 END_TEST
 
+static const struct {
+	const char *host, *role;
+	const char *want; /* status at 80 */
+} override_rows[] = {
+	{ "web1", "web", "" },         /* all hosts: 90 */
+	{ "db1", "db", "critical" },   /* the role: 70, though all hosts came later */
+	{ "db2", "db", "" },           /* the host: 85 */
+	{ "off1", "web", "" },         /* off */
+};
+
+START_TEST(figures_are_set_otherwise)
+{
+	struct rule_set *set = load("rules:\n  - id: a\n" HEAD "    expr: hiwat_pf_states\n    critical: 75\n");
+	static const struct rule_override overrides[] = { { "a", "critical", 70, "role", "db" },
+		{ "a", "critical", 85, "", "db2" }, { "a", "critical", 90, NULL, NULL }, { "a", NULL, 0, "", "off1" } };
+	struct rule_host h;
+
+	for (size_t i = 0; i < ARRAY_LEN(overrides); i++)
+		ck_assert_int_eq(rule_set_override(set, &overrides[i]), HIWAT_OK);
+	ck_assert_int_eq(rule_set_override(set, &(struct rule_override){ .rule = "b" }), HIWAT_E_MISSING);
+	ck_assert_int_eq(rule_set_override(set, &(struct rule_override){ .rule = "a", .param = "warning" }), HIWAT_E_MISSING);
+	rule_host_init(&h, set, "freebsd");
+	const struct sample_label role = { "role", override_rows[_i].role };
+	h.view.name = override_rows[_i].host;
+	h.view.host_labels = &role;
+	h.view.n_host_labels = 1;
+	record(&h, 60, 80, 0);
+	ck_assert_str_eq(rule_host_status(&h, "a"), override_rows[_i].want);
+	record(&h, 70, 95, 0);
+	ck_assert_str_eq(rule_host_status(&h, "a"), strcmp(override_rows[_i].host, "off1") == 0 ? "" : "critical");
+	rule_host_fini(&h);
+	rule_set_free(set);
+}
+END_TEST
+
 START_TEST(the_pack_names_documents_and_keeps_to_them)
 {
 	struct rule_set *set = NULL;
@@ -434,6 +469,7 @@ suite(void)
 	tcase_add_test(tc, rows_of_one_object_have_one_key);
 	tcase_add_test(tc, labels_in_use_survive_a_sweep);
 	tcase_add_test(tc, check_judges_one_sample);
+	tcase_add_loop_test(tc, figures_are_set_otherwise, 0, ARRAY_LEN(override_rows));
 	tcase_add_test(tc, the_pack_names_documents_and_keeps_to_them);
 	suite_add_tcase(s, tc);
 	return s;
