@@ -96,11 +96,27 @@ rule_state_mark(const struct rule_state *st, struct labels *labels)
 		labels_mark(labels, st->kept[i].labels);
 }
 
+/* Of what is gone somebody has been told; when there is no more room it is forgotten first. */
+static void
+evict_gone(struct rule_state *st)
+{
+	for (uint32_t i = 0; i < st->n_live; i++) {
+		if (st->live[i].is_gone && st->live[i].row == NO_ROW) {
+			state_remove_live(st, &st->live[i]);
+			return;
+		}
+	}
+}
+
 struct live *
 state_add_orphan(struct rule_state *st)
 {
+	if (st->n_live == STATE_LIVE_MAX)
+		evict_gone(st);
 	if (st->n_live == st->live_capacity) {
 		uint32_t capacity = st->live_capacity == 0 ? 4 : st->live_capacity * 2;
+		if (capacity > STATE_LIVE_MAX)
+			capacity = STATE_LIVE_MAX;
 		struct live *bigger = st->n_live < STATE_LIVE_MAX ? realloc(st->live, capacity * sizeof(*bigger)) : NULL;
 		if (bigger == NULL)
 			return NULL;
