@@ -1,6 +1,6 @@
 /*
  * Interrupts and CPU times: /proc/stat and /proc/interrupts. Of a host with many interrupt lines the busiest are sent one by
- * one, the others as one sum; which are the busiest changes slowly, and no counter steps back when it does.
+ * one, the others as one sum.
  */
 #include <math.h>
 #include <stdio.h>
@@ -8,15 +8,12 @@
 #include <string.h>
 
 #include "arena.h"
+#include "busiest.h"
 #include "err.h"
 #include "live.h"
 #include "proc.h"
 #include "record.h"
 #include "source.h"
-
-#define SHOWN_MAX 32
-#define PACE_WEIGHT 0.1 /* of the newest reading in the moving average that ranks sources */
-#define PACE_MIN 100.0  /* interrupts per reading below which a source is not worth a place */
 
 enum { STAT, INTERRUPTS, N_SOURCES };
 
@@ -30,17 +27,13 @@ static const struct source_row rows[N_SOURCES] = {
 static const char *const core_modes[] = { "interrupt", "softirq", "idle" };
 static const char other_modes[] = "other";
 
-#define FLAG_SHOWN 1u
-
 struct interrupts {
 	struct fetch fetch;
 	struct parse_input units;
 	struct source sources[N_SOURCES];
-	struct live *rows;   /* of /proc/interrupts */
 	struct live *counts; /* softirqs and totals */
 	struct live *times;  /* CPU times in ticks */
-	uint64_t others;     /* interrupts counted while their source was not shown */
-	bool has_shown;      /* a reading decided which are shown */
+	struct busiest busiest; /* with the rows of /proc/interrupts */
 };
 
 static void
@@ -50,7 +43,7 @@ interrupts_close(void *state)
 
 	sources_fini(s->sources, N_SOURCES);
 	fetch_fini(&s->fetch);
-	live_free(s->rows);
+	live_free(s->busiest.rows);
 	live_free(s->counts);
 	live_free(s->times);
 	free(s);
@@ -77,10 +70,10 @@ interrupts_open(const struct sampler_config *config, void **state)
 		return HIWAT_E_NOMEM;
 	fetch_init(&s->fetch, config->trace, 16 << 20); /* CPUs times lines times 11 bytes */
 	s->units = source_units();
-	s->rows = live_new();
+	s->busiest.rows = live_new();
 	s->counts = live_new();
 	s->times = live_new();
-	if (s->rows != NULL && s->counts != NULL && s->times != NULL)
+	if (s->busiest.rows != NULL && s->counts != NULL && s->times != NULL)
 		err = sources_init(s->sources, config->proc_dir, rows, N_SOURCES);
 	if (err != HIWAT_OK) {
 		interrupts_close(s);
@@ -178,91 +171,12 @@ live_counts(struct interrupts *s, Hiwat__Interrupt *m)
 	return HIWAT_OK;
 }
 
-/* The place of the best or the worst by pace among those that are shown or not; -1: there is none. */
-static long
-extreme(struct live_row *const *of, size_t n, bool shown, bool want_highest)
+/* Its device text changes when drivers come and go. */
+static struct text
+irq_key(const Hiwat__InterruptsBySource *source, char *room)
 {
-	long best = -1;
-
-	for (size_t i = 0; i < n; i++) {
-		if (((of[i]->flags & FLAG_SHOWN) != 0) != shown)
-			continue;
-		if (best < 0 || (want_highest ? of[i]->pace > of[best]->pace : of[i]->pace < of[best]->pace))
-			best = (long)i;
-	}
-	return best;
-}
-
-/*
- * At first those that counted most since boot; later one source per reading may take the place of one that is half as busy.
- * What is not shown counts for the others, so that neither steps back when places change.
- */
-static void
-choose_shown(struct interrupts *s, struct live_row *const *of, size_t n)
-{
-	size_t n_shown = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		double grown = (double)(s->has_shown ? of[i]->grown : of[i]->total);
-		of[i]->pace = s->has_shown ? of[i]->pace + (grown - of[i]->pace) * PACE_WEIGHT : grown;
-		n_shown += (of[i]->flags & FLAG_SHOWN) != 0;
-	}
-	while (n_shown < SHOWN_MAX) {
-		long next = extreme(of, n, false, true);
-		if (next < 0)
-			break;
-		of[next]->flags |= FLAG_SHOWN;
-		n_shown++;
-	}
-	if (s->has_shown) {
-		long in = extreme(of, n, false, true), out = extreme(of, n, true, false);
-		if (in >= 0 && out >= 0 && of[in]->pace > PACE_MIN && of[in]->pace > 2 * of[out]->pace) {
-			of[in]->flags |= FLAG_SHOWN;
-			of[out]->flags &= ~FLAG_SHOWN;
-		}
-	}
-	for (size_t i = 0; i < n; i++) {
-		uint64_t grown = s->has_shown ? of[i]->grown : of[i]->total;
-		if ((of[i]->flags & FLAG_SHOWN) != 0)
-			of[i]->shown += grown;
-		else
-			s->others += grown;
-		if (!s->has_shown)
-			of[i]->pace = 0; /* totals since boot say nothing about the pace of readings */
-	}
-	s->has_shown = true;
-}
-
-static int
-busiest_sources(struct interrupts *s, struct arena *arena, Hiwat__Interrupt *m)
-{
-	size_t n = m->n_sources, kept = 0;
-	struct live_row **of = arena_calloc(arena, n, sizeof(struct live_row *));
-
-	if (of == NULL)
-		return HIWAT_E_NOMEM;
-	live_rewind(s->rows);
-	for (size_t i = 0; i < n; i++) {
-		of[i] = live_find(s->rows, text_of(m->sources[i]->irq));
-		if (of[i] == NULL)
-			return HIWAT_E_NOMEM;
-	}
-	choose_shown(s, of, n);
-	for (size_t i = 0; i < n; i++) {
-		if ((of[i]->flags & FLAG_SHOWN) == 0)
-			continue;
-		m->sources[i]->total = of[i]->shown;
-		m->sources[kept++] = m->sources[i];
-	}
-	m->n_sources = kept;
-	if (kept == n)
-		return HIWAT_OK;
-	Hiwat__InterruptsBySource *rest = RECORD_ADD(arena, m, sources, interrupts_by_source);
-	if (rest == NULL || (rest->irq = record_label(arena, TEXT(""))) == NULL ||
-	    (rest->device = record_label(arena, TEXT("others"))) == NULL)
-		return HIWAT_E_NOMEM;
-	RECORD_SET(rest, total, s->others);
-	return HIWAT_OK;
+	(void)room;
+	return text_of(source->irq);
 }
 
 static int
@@ -270,12 +184,12 @@ interrupts_sample(void *state, const struct sampler_now *now, struct arena *aren
     struct sampler_reason *why)
 {
 	struct interrupts *s = state;
-	struct parse_percpu percpu = { row_total, s->rows };
+	struct parse_percpu percpu = { row_total, s->busiest.rows };
 	struct parse_input units = s->units;
 
 	(void)now;
 	units.percpu = &percpu;
-	live_begin(s->rows);
+	live_begin(s->busiest.rows);
 	int err = sources_sample(s->sources, N_SOURCES, &s->fetch, &units, arena, out, why);
 	if (err != HIWAT_OK)
 		return err;
@@ -289,7 +203,7 @@ interrupts_sample(void *state, const struct sampler_now *now, struct arena *aren
 	if (err == HIWAT_OK)
 		err = live_counts(s, m);
 	if (err == HIWAT_OK && m->n_sources > 0)
-		err = busiest_sources(s, arena, m);
+		err = busiest_keep(&s->busiest, irq_key, arena, m);
 	return err;
 }
 
