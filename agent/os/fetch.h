@@ -40,6 +40,7 @@ struct fetch {
 	const struct fetch_trace *trace; /* borrowed; NULL: nobody listens */
 	struct buf buf;                  /* owned; what the last fetch returned points into it */
 	struct fetch_why why;            /* of the last call that failed */
+	pid_t stuck_pid;                 /* a program that outlived its deadline and could not be killed; 0: none */
 };
 
 /* limit: bytes of the largest answer that is believed. */
@@ -93,5 +94,15 @@ int fetch_unix(struct fetch *f, const char *path, struct text request, unsigned 
  */
 int fetch_datagram(struct fetch *f, const char *address, uint16_t port, struct text request, unsigned deadline_ms,
     struct text *out);
+
+/*
+ * Runs a program without a shell: argv[0] is its absolute path, a NULL ends the arguments. It finds an environment of PATH,
+ * LC_ALL=C and TZ=UTC, nothing on its standard input, and no descriptor of the agent's; *out is what it wrote on its
+ * standard output. HIWAT_E_MISSING: there is no such program. HIWAT_E_TIMEOUT: it was killed at the deadline, with what it
+ * had started. HIWAT_E_TOOBIG: it wrote more than the limit and was killed. When it exits with another status than 0 its
+ * own words are the reason: HIWAT_E_DENIED if they end in "Permission denied" or "Operation not permitted", else
+ * HIWAT_E_REJECTED. HIWAT_E_AGAIN: a program of an earlier call still cannot be killed, so that none is started.
+ */
+int fetch_run(struct fetch *f, const char *const argv[], unsigned deadline_ms, struct text *out);
 
 #endif

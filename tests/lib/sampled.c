@@ -59,5 +59,5 @@ sampled_expect(struct sampled *s, uint64_t boot_seconds, const char *expected)
 
 	ck_assert_msg(err == HIWAT_OK, "%s: %s: %s", s->sampler->name, err_text(err), s->why.text);
 	const char *mismatch = parsed_mismatch(&s->lines, expected);
-	ck_assert_msg(mismatch == NULL, "%s: %s in\n%s", s->sampler->name, mismatch, buf_str(&s->lines));
+	ck_assert_msg(mismatch == NULL, "%s: %s in\n%.3000s", s->sampler->name, mismatch, buf_str(&s->lines));
 }
