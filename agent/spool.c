@@ -95,7 +95,7 @@ spool_open(const struct spool_options *options, struct spool **out)
 		s->ledger = (struct ledger){ 0 };
 		s->open_rejected = s->open_corrupt = 0;
 		s->settled = (struct place){ 0 };
-		s->next_ordinal = s->next_sequence = 1;
+		s->next_ordinal = s->ledger.next = 1;
 		while (s->ledger.stream == 0 && getentropy(&s->ledger.stream, sizeof(s->ledger.stream)) == 0)
 			continue;
 		err = HIWAT_OK;
@@ -115,8 +115,8 @@ spool_close(struct spool *s)
 		return;
 	if (s->write_fd >= 0)
 		fdatasync(s->write_fd);
-	if (s->ledger_fd >= 0 && s->next_sequence > 0) {
-		s->ledger.reserved = s->next_sequence - 1;
+	if (s->ledger_fd >= 0 && s->ledger.next > 0) {
+		s->ledger.reserved = s->ledger.next - 1;
 		spool_save_ledger(s);
 		fdatasync(s->ledger_fd);
 	}
@@ -147,7 +147,16 @@ uint64_t
 spool_next_sequence(struct spool *s)
 {
 	pthread_mutex_lock(&s->lock);
-	uint64_t sequence = s->next_sequence;
+	uint64_t sequence = s->ledger.next;
+	pthread_mutex_unlock(&s->lock);
+	return sequence;
+}
+
+uint64_t
+spool_previous_sequence(struct spool *s)
+{
+	pthread_mutex_lock(&s->lock);
+	uint64_t sequence = s->ledger.previous;
 	pthread_mutex_unlock(&s->lock);
 	return sequence;
 }
@@ -265,9 +274,9 @@ void
 spool_skip(struct spool *s, uint64_t sequence)
 {
 	pthread_mutex_lock(&s->lock);
-	if (sequence >= s->next_sequence && sequence < UINT64_MAX - SPOOL_RESERVE) {
-		s->next_sequence = sequence + 1;
-		s->ledger.newest = sequence;
+	if (sequence >= s->ledger.next && sequence < UINT64_MAX - SPOOL_RESERVE) {
+		s->ledger.next = sequence + 1;
+		s->ledger.previous = sequence;
 		s->ledger.reserved = sequence + SPOOL_RESERVE;
 		spool_save_ledger(s);
 	}
@@ -316,8 +325,8 @@ spool_count(struct spool *s, struct spool_counts *out)
 		.in_spool = left - s->open_rejected - s->open_corrupt - s->open_full,
 		.bytes = waiting_bytes(s),
 		.disk_bytes = spool_disk_bytes(s),
-		.oldest = find_waiting(s, &at, 0, &f) ? f.h.sequence : s->next_sequence,
-		.newest = s->next_sequence - 1,
+		.oldest = find_waiting(s, &at, 0, &f) ? f.h.sequence : s->ledger.next,
+		.newest = s->ledger.next - 1,
 		.files = s->n_segments,
 	};
 	pthread_mutex_unlock(&s->lock);

@@ -63,6 +63,8 @@ uint64_t spool_stream(const struct spool *s);
 
 /* The number that the next batch must carry. */
 uint64_t spool_next_sequence(struct spool *s);
+/* The number of the batch before it; where that is not one less, those between were never used. 0: there was none. */
+uint64_t spool_previous_sequence(struct spool *s);
 /*
  * Adds that batch, dropping the oldest segment for room. HIWAT_E_TOOBIG, HIWAT_E_NOMEM; it is not produced then.
  */

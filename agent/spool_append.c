@@ -157,7 +157,7 @@ spool_append(struct spool *s, const void *data, size_t len)
 		return HIWAT_E_TOOBIG;
 	pthread_mutex_lock(&s->lock);
 	struct batch_header h = {
-		.ordinal = s->next_ordinal, .sequence = s->next_sequence, .length = (uint32_t)len, .crc = crc32c(0, data, len),
+		.ordinal = s->next_ordinal, .sequence = s->ledger.next, .length = (uint32_t)len, .crc = crc32c(0, data, len),
 	};
 	if (s->ledger_fd >= 0 && h.sequence > s->ledger.reserved) {
 		s->ledger.reserved = h.sequence + SPOOL_RESERVE - 1;
@@ -177,7 +177,7 @@ spool_append(struct spool *s, const void *data, size_t len)
 		err = keep_in_memory(s, &h, data);
 	if (err == 0) {
 		s->ledger.produced = s->next_ordinal++;
-		s->ledger.newest = s->next_sequence++;
+		s->ledger.previous = s->ledger.next++;
 		spool_save_ledger(s);
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -204,8 +204,8 @@ spool_sync(struct spool *s, uint64_t now_ns)
 	s->has_synced = true;
 	s->synced_ns = now_ns;
 	pthread_mutex_lock(&s->lock);
-	if (s->ledger_fd >= 0 && s->ledger.reserved - (s->next_sequence - 1) < SPOOL_RESERVE / 2) {
-		s->ledger.reserved = s->next_sequence - 1 + SPOOL_RESERVE;
+	if (s->ledger_fd >= 0 && s->ledger.reserved - (s->ledger.next - 1) < SPOOL_RESERVE / 2) {
+		s->ledger.reserved = s->ledger.next - 1 + SPOOL_RESERVE;
 		spool_save_ledger(s);
 	}
 	bool data_dirty = s->data_dirty && s->write_fd >= 0, ledger_dirty = s->ledger_dirty;

@@ -13,7 +13,7 @@
 #define SEGMENT_VERSION 1
 #define BATCH_VERSION 1
 #define LEDGER_VERSION 1
-#define LEDGER_BYTES 112
+#define LEDGER_BYTES 120
 #define LEDGER_SLOT 512 /* bytes between slots: one sector each */
 #define SEARCH_BYTES 4096
 
@@ -194,7 +194,7 @@ batch_write_mark(int fd, uint64_t offset, enum batch_mark mark)
 static void
 ledger_encode(const struct ledger *l, uint8_t out[LEDGER_BYTES])
 {
-	const uint64_t fields[] = { l->generation, l->stream, l->reserved, l->newest, l->boot, l->produced, l->settled, l->base,
+	const uint64_t fields[] = { l->generation, l->stream, l->reserved, l->previous, l->next, l->boot, l->produced, l->settled, l->base,
 		l->acknowledged, l->dropped_full, l->dropped_corrupt, l->rejected };
 
 	memset(out, 0, LEDGER_BYTES);
@@ -208,7 +208,7 @@ ledger_encode(const struct ledger *l, uint8_t out[LEDGER_BYTES])
 static bool
 ledger_decode(const uint8_t in[LEDGER_BYTES], struct ledger *l)
 {
-	uint64_t *const fields[] = { &l->generation, &l->stream, &l->reserved, &l->newest, &l->boot, &l->produced, &l->settled,
+	uint64_t *const fields[] = { &l->generation, &l->stream, &l->reserved, &l->previous, &l->next, &l->boot, &l->produced, &l->settled,
 		&l->base, &l->acknowledged, &l->dropped_full, &l->dropped_corrupt, &l->rejected };
 
 	if (memcmp(in, ledger_magic, sizeof(ledger_magic)) != 0 || get_le32(in + 8) != LEDGER_VERSION ||

@@ -52,7 +52,8 @@ struct ledger {
 	uint64_t generation;
 	uint64_t stream;
 	uint64_t reserved; /* sequences up to here may have been used when the system crashed */
-	uint64_t newest;   /* the last one that was used, as far as this slot knows */
+	uint64_t previous; /* the last one that was used, as far as this slot knows */
+	uint64_t next;     /* the next one to use is this or a higher one */
 	uint64_t boot;     /* which boot of the system wrote this */
 	uint64_t produced; /* highest ordinal that was ever written */
 	uint64_t settled;  /* ordinals up to here are in the counts below and no longer in the spool */

@@ -42,7 +42,7 @@ struct spool {
 	size_t memory_bytes;
 
 	struct ledger ledger;
-	uint64_t next_ordinal, next_sequence;
+	uint64_t next_ordinal;
 	struct place settled, appended, read; /* where the next search starts */
 	/* Behind the settled ones: batches that no longer wait. */
 	uint64_t open_rejected, open_corrupt, open_full;

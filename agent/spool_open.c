@@ -220,21 +220,22 @@ take_stock(struct spool *s, const struct survey *v, bool has_ledger)
 
 	if (!has_ledger) {
 		l->base = l->settled = s->n_segments > 0 ? s->segments[0].first - 1 : 0;
-		l->newest = v->last_sequence > 0 ? v->last_sequence + SPOOL_RESERVE : 0;
+		l->next = v->last_sequence > 0 ? v->last_sequence + SPOOL_RESERVE + 1 : 1;
 		l->stream = v->stream != 0 ? v->stream : random_stream();
 	}
 	if (v->last_ordinal > l->produced)
 		l->produced = v->last_ordinal;
 	if (l->settled > l->produced)
 		l->produced = l->settled;
-	if (v->last_sequence > l->newest)
-		l->newest = v->last_sequence;
-	if (has_ledger && l->boot != s->boot && l->reserved > l->newest)
-		l->newest = l->reserved;
+	if (v->last_sequence > l->previous)
+		l->previous = v->last_sequence;
+	if (l->previous >= l->next)
+		l->next = l->previous + 1;
+	if (has_ledger && l->boot != s->boot && l->reserved >= l->next)
+		l->next = l->reserved + 1;
 	l->boot = s->boot;
+	l->reserved = l->next - 1 + SPOOL_RESERVE;
 	s->next_ordinal = l->produced + 1;
-	s->next_sequence = l->newest + 1;
-	l->reserved = l->newest + SPOOL_RESERVE;
 	s->open_rejected = v->rejected;
 	s->open_corrupt = l->produced - l->settled - v->waiting - v->rejected;
 	s->settled.ordinal = l->settled;

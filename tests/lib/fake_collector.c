@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena.h"
 #include "buf.h"
 #include "codec.h"
 
 struct request {
 	struct fake_step step;
-	uint8_t head[8];
-	size_t len;
+	struct buf body;
 	bool is_taken;
 };
 
@@ -58,13 +58,35 @@ advance(struct fake_stats *s)
 		s->received++;
 }
 
+/* A real batch says its number and which were never used; a made-up body begins with its number. */
+static uint64_t
+sequence_of(struct fake_collector *f, const struct request *r)
+{
+	struct arena arena;
+	Hiwat__Batch *batch;
+	uint64_t sequence = 0;
+
+	arena_init(&arena, CODEC_ARENA_MAX);
+	if (batch_decode((const uint8_t *)buf_str(&r->body), r->body.len, &arena, &batch, NULL) == 0) {
+		sequence = batch->sequence;
+		for (uint64_t i = batch->previous + 1; batch->has_previous && i < sequence && i < FAKE_SEQUENCES_MAX; i++)
+			f->stats.has[i] = true;
+		f->stats.n_records = (unsigned)batch->n_records;
+		snprintf(f->stats.host, sizeof(f->stats.host), "%s", batch->host->name);
+		f->stats.n_labels = (unsigned)batch->host->n_labels;
+	} else if (r->body.len >= sizeof(sequence)) {
+		memcpy(&sequence, r->body.data, sizeof(sequence));
+	}
+	arena_fini(&arena);
+	return sequence;
+}
+
 static void
 take(struct fake_collector *f, struct MHD_Connection *c, const struct request *r)
 {
 	struct fake_stats *s = &f->stats;
-	uint64_t sequence;
+	uint64_t sequence = sequence_of(f, r);
 
-	memcpy(&sequence, r->head, sizeof(sequence));
 	s->oldest = header_u64(c, "Hiwat-Oldest");
 	s->sent_ns = header_u64(c, "Hiwat-Sent");
 	copy_header(c, "Authorization", s->authorization, sizeof(s->authorization));
@@ -177,14 +199,15 @@ handle(void *arg, struct MHD_Connection *c, const char *url, const char *method,
 	pthread_mutex_lock(&f->lock);
 	if (r == NULL) {
 		*state = r = calloc(1, sizeof(*r));
+		ck_assert_ptr_nonnull(r);
+		buf_init(&r->body, CODEC_BATCH_MAX);
 		f->stats.requests++;
 		if (f->at_step < f->n_steps)
 			r->step = f->steps[f->at_step++];
 		if (strcmp(url, "/v1/records") != 0 || strcmp(method, "POST") != 0)
 			r->step = (struct fake_step){ FAKE_STATUS, 404, 0 };
 	} else if (*len > 0) {
-		for (size_t i = 0; i < *len && r->len < sizeof(r->head); i++)
-			r->head[r->len++] = (uint8_t)data[i];
+		buf_add(&r->body, data, *len);
 		*len = 0;
 		if (r->step.act == FAKE_CLOSE)
 			result = MHD_NO;
@@ -198,8 +221,12 @@ handle(void *arg, struct MHD_Connection *c, const char *url, const char *method,
 static void
 completed(void *arg, struct MHD_Connection *c, void **state, enum MHD_RequestTerminationCode why)
 {
+	struct request *r = *state;
+
 	(void)arg, (void)c, (void)why;
-	free(*state);
+	if (r != NULL)
+		buf_fini(&r->body);
+	free(r);
 	*state = NULL;
 }
 

@@ -1,6 +1,6 @@
 /*
- * A collector on loopback that acknowledges as a real one does and misbehaves on demand. It looks at the first eight bytes
- * of a body only, where it expects the batch's sequence.
+ * A collector on loopback that acknowledges as a real one does and misbehaves on demand. A body that is no
+ * batch counts as one with the sequence in its first eight bytes.
  */
 #ifndef HIWAT_TESTS_FAKE_COLLECTOR_H
 #define HIWAT_TESTS_FAKE_COLLECTOR_H
@@ -48,6 +48,8 @@ struct fake_stats {
 	bool has[FAKE_SEQUENCES_MAX];       /* what is there */
 	char authorization[256], content_type[64];
 	uint64_t sent_ns, oldest; /* of the last request */
+	char host[256];           /* of the last real batch */
+	unsigned n_records, n_labels;
 };
 /* A copy of what is known now; static storage of the fake. */
 const struct fake_stats *fake_collector_stats(struct fake_collector *f);

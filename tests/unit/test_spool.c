@@ -636,10 +636,16 @@ START_TEST(power_fails)
 	boot++;
 	s = reopen(NULL, 1 << 20);
 	ck_assert_uint_gt(spool_next_sequence(s), sequence);
+	ck_assert_uint_eq(spool_previous_sequence(s), 3);
+	/* Nor after the next start, even if nothing was added in between. */
+	s = reopen(s, 1 << 20);
+	ck_assert_uint_gt(spool_next_sequence(s), sequence);
+	ck_assert_uint_eq(spool_previous_sequence(s), 3);
 	check_counts(s, 3, 0, 3, 0);
 	/* The gap in the numbers is no loss. */
 	ck_assert_int_eq(append(s, 100, &sequence), 0);
 	spool_acknowledge(s, sequence);
+	ck_assert_uint_eq(spool_previous_sequence(s), sequence);
 	check_counts(s, 4, 4, 0, 0);
 	spool_close(s);
 	free_files(files, n);

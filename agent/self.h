@@ -1,0 +1,15 @@
+/* The agent about itself: its version and what became of its batches. */
+#ifndef HIWAT_AGENT_SELF_H
+#define HIWAT_AGENT_SELF_H
+
+#include "hiwat.pb-c.h"
+
+struct arena;
+struct identity;
+struct spool_counts;
+
+/* Appends the record to the batch; identity is borrowed as long as the batch. HIWAT_E_NOMEM: the arena is at its ceiling. */
+int self_record(const struct identity *identity, const struct spool_counts *counts, uint64_t wall_ns, struct arena *arena,
+    Hiwat__Batch *batch);
+
+#endif
