@@ -14,9 +14,9 @@ trap 'exit 130' INT TERM
 triggers() { [ -f "$work/pages" ] && grep '"event":"trigger"' "$work/pages" | grep -c 'listen-overflow'; }
 # Batches by what became of them, as the agent's disk has it.
 agent_ledger() { "$BUILD/agent/hiwat-agent" ledger -c "$work/agent.yaml"; }
-fate() { agent_ledger | sed -n "s/^hiwat_agent_batches_total{fate=\"$1\"} //p"; }
-received() { top_ledger | sed -n 's/.*"received": *\([0-9]*\).*/\1/p'; }
-top_ledger() { "$BUILD/collector/hiwat-collector" ledger -u "$web"; }
+fate() { agent_ledger | awk -v fate="$1" '$1 == fate { print $2 }'; }
+# Batches that the collector took, and those that it says will never come.
+collector_ledger() { "$BUILD/collector/hiwat-collector" ledger -u "$web" | awk -v host="$host" -v n="$1" '$1 == host { print $n }'; }
 
 make_certificates
 start_receiver -t 300
@@ -56,7 +56,7 @@ end agent TERM
 
 produced=$(fate produced)
 acknowledged=$(fate acknowledged)
-in_spool=$(agent_ledger | sed -n 's/^in_spool //p')
+in_spool=$(fate in_spool)
 lost=0
 for why in dropped_full dropped_corrupt rejected; do
 	lost=$((lost + $(fate $why)))
@@ -65,6 +65,7 @@ done
 [ "$produced" -eq $((acknowledged + in_spool + lost)) ] ||
 	fail "ledger: produced $produced, acknowledged $acknowledged, in the spool $in_spool, lost $lost"
 [ "$lost" -eq 0 ] || fail "$lost batches were lost"
-[ "$(received)" -eq "$produced" ] || fail "produced $produced, the collector received $(received)"
+[ "$(collector_ledger 6)" -eq "$produced" ] || fail "produced $produced, the collector took $(collector_ledger 6)"
+[ "$(collector_ledger 8)" -eq 0 ] || fail "the collector says that $(collector_ledger 8) are lost"
 [ "$(triggers)" -eq 1 ] || fail "$(triggers) alerts instead of one: $(cat "$work/pages")"
 say "ok: $produced batches produced, all received, one alert"
