@@ -13,6 +13,7 @@
 #include "record.h"
 #include "snapshot.h"
 #include "store.h"
+#include "watch.h"
 
 #define TOPIC "pipeline"
 #define SNAPSHOT_PIECE 64 /* hosts written while the lock is held once */
@@ -24,6 +25,7 @@ struct pipeline {
 	struct hosts *hosts;
 	struct rule_set *rules;
 	struct alerts *alerts;
+	struct watch watch;
 	struct store *store;
 	struct pipeline_stats stats;
 	uint64_t started_mono_ns;
@@ -80,6 +82,7 @@ pipeline_new(const struct pipeline_config *config, struct rule_set *rules, struc
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_mutex_init(&p->snapshot_lock, NULL);
 	p->config = *config;
+	p->watch.silent_min_ms = config->silent_min_ms;
 	p->rules = rules;
 	p->store = store;
 	p->started_mono_ns = clock_mono_ns();
@@ -139,31 +142,36 @@ commit_events(struct pipeline *p, int err)
 		    err_text(err));
 }
 
-/* An event of a rule whose truth the collector itself knows. */
+/* An event of a rule whose truth the collector itself knows, of one host or of the fleet. */
 static void
-emit_builtin(struct pipeline *p, struct host *h, const char *rule_id, bool fires, uint64_t wall_ns)
+emit_builtin(void *arg, const struct watch_event *w)
 {
-	const struct rule *rule = rule_set_find(p->rules, rule_id);
-	struct host_view view = host_view_of(h, &h->live, p->labels);
-	struct context c = { .p = p, .host = { .view = &view, .wall_ns = wall_ns } };
-	struct rule_event event = {
-		.rule = rule,
-		.labels = LABELS_EMPTY,
-		.object = LABELS_EMPTY,
-		.status = fires ? RULE_FIRING : RULE_OK,
-		.old_status = fires ? RULE_OK : RULE_FIRING,
-		.level = fires ? RULE_LEVEL_CRITICAL : RULE_LEVEL_NONE,
-		.old_level = fires ? RULE_LEVEL_NONE : RULE_LEVEL_CRITICAL,
-		.value = NAN,
-		.threshold = NAN,
-		.limit = NAN,
-		.seconds_to_limit = NAN,
-	};
+	struct pipeline *p = arg;
+	const struct rule *rule = rule_set_find(p->rules, w->rule);
+	struct host_view view = { .labels = p->labels, .name = "fleet", .os = "", .release = "" };
+	struct context c = { .p = p, .host = { .view = &view, .wall_ns = clock_wall_ns() } };
 
 	if (rule == NULL)
-		return;
-	memcpy(c.host.uuid, h->uuid, 16);
-	c.host.boot_wall_ns = wall_ns;
+		return; /* an operator took it out */
+	if (w->host != NULL) {
+		view = host_view_of(w->host, &w->host->live, p->labels);
+		memcpy(c.host.uuid, w->host->uuid, 16);
+	}
+	c.host.boot_wall_ns = c.host.wall_ns;
+	struct rule_event event = {
+		.rule = rule,
+		.labels = w->object,
+		.object = w->object,
+		.status = w->fires ? RULE_FIRING : RULE_OK,
+		.old_status = w->fires ? RULE_OK : RULE_FIRING,
+		.level = w->fires ? rule->worst : RULE_LEVEL_NONE,
+		.old_level = w->fires ? RULE_LEVEL_NONE : rule->worst,
+		.value = w->value,
+		.threshold = NAN,
+		.limit = NAN,
+		.used = NAN,
+		.seconds_to_limit = NAN,
+	};
 	take_event(&c, &event);
 }
 
@@ -230,7 +238,7 @@ apply_record(struct pipeline *p, struct host *h, struct track *t, const Hiwat__R
 }
 
 static void
-note_boot(struct pipeline *p, struct host *h, struct track *t, const uint8_t boot_id[16], uint64_t wall_ns)
+note_boot(struct pipeline *p, struct host *h, struct track *t, const uint8_t boot_id[16])
 {
 	static const uint8_t none[16];
 
@@ -240,7 +248,8 @@ note_boot(struct pipeline *p, struct host *h, struct track *t, const uint8_t boo
 		/* A, B and A again: two hosts under one uuid. */
 		if (memcmp(h->previous_boot_id, boot_id, 16) == 0 && !h->duplicate) {
 			h->duplicate = true;
-			emit_builtin(p, h, "host-duplicate", true, wall_ns);
+			struct watch_event e = { .rule = "host-duplicate", .host = h, .fires = true };
+			emit_builtin(p, &e);
 		}
 		memcpy(h->previous_boot_id, t->boot_id, 16);
 	}
@@ -268,7 +277,7 @@ apply_batch(struct pipeline *p, struct host *h, const Hiwat__Batch *b, const str
 
 	if (t->rules == NULL && (t->rules = rule_state_new()) == NULL)
 		return HIWAT_E_NOMEM;
-	note_boot(p, h, t, b->host->boot_id.data, a->wall_ns);
+	note_boot(p, h, t, b->host->boot_id.data);
 	host_clock_offset(h, a->wall_ns, &offset);
 	uint64_t wall_ns = b->wall_ns + (uint64_t)offset;
 	struct context c = {
@@ -306,10 +315,7 @@ note_arrival(struct pipeline *p, struct host *h, const Hiwat__Batch *b, const st
 	if (a->sent_wall_ns != 0)
 		host_note_clock(h, a->wall_ns, a->sent_wall_ns);
 	/* The incident may have been opened after the last snapshot. */
-	if (h->silent || alerts_is_silent(p->alerts, h->uuid)) {
-		h->silent = false;
-		emit_builtin(p, h, "host-silent", false, a->wall_ns);
-	}
+	watch_heard(h, alerts_is_silent(p->alerts, h->uuid), emit_builtin, p);
 }
 
 static void
@@ -386,19 +392,7 @@ void
 pipeline_tick(struct pipeline *p, uint64_t mono_ns, uint64_t wall_ns)
 {
 	pthread_mutex_lock(&p->lock);
-	unsigned silent = 0;
-	for (unsigned i = 0; i < hosts_count(p->hosts); i++) {
-		struct host *h = hosts_at(p->hosts, i);
-		uint64_t allowed_ms = 3ull * h->next_due_ms;
-		if (allowed_ms < p->config.silent_min_ms)
-			allowed_ms = p->config.silent_min_ms;
-		if (!h->silent && mono_ns > h->last_mono_ns && mono_ns - h->last_mono_ns > allowed_ms * NSEC_PER_MSEC) {
-			h->silent = true;
-			emit_builtin(p, h, "host-silent", true, wall_ns);
-		}
-		silent += h->silent;
-	}
-	p->stats.silent_hosts = silent;
+	p->stats.silent_hosts = watch_tick(&p->watch, p->hosts, p->labels, mono_ns, wall_ns, emit_builtin, p);
 	commit_events(p, alerts_tick(p->alerts, wall_ns));
 	pthread_mutex_unlock(&p->lock);
 }
@@ -408,6 +402,7 @@ static void
 sweep_labels(struct pipeline *p)
 {
 	labels_mark_begin(p->labels);
+	watch_mark(&p->watch, p->labels);
 	for (unsigned i = 0; i < hosts_count(p->hosts); i++) {
 		struct host *h = hosts_at(p->hosts, i);
 		track_mark(&h->live, p->labels);

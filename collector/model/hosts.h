@@ -61,7 +61,12 @@ struct host {
 	uint64_t last_wall_ns; /* the same, Unix time */
 	uint32_t next_due_ms;
 	uint8_t previous_boot_id[16]; /* to notice two hosts under one uuid */
-	bool silent, duplicate;
+	bool silent, silent_in_fleet; /* nothing is heard; told as one of many */
+	bool duplicate, clock_skewed;
+	uint64_t overdue_mono_ns;         /* since when a batch is overdue, 0: none is */
+	double unknown_lines;             /* at the last look, see watch.c */
+	unsigned n_drift_rounds;
+	uint64_t drift_mono_ns;           /* when that last grew, 0: never */
 	bool reconcile; /* its incidents are to be compared with its rules once all samplers spoke after: */
 	uint64_t reconcile_boot_ns;
 	uint64_t batches, duplicates, lost;
