@@ -164,6 +164,8 @@ reply(struct MHD_Connection *connection, struct http_response *response)
 	return result;
 }
 
+static const char too_large[] = "the body is larger than this collector takes";
+
 static enum MHD_Result
 refuse(struct MHD_Connection *connection, unsigned status, const char *why)
 {
@@ -209,17 +211,22 @@ begin_exchange(struct http_server *s, struct MHD_Connection *connection, void **
 	buf_init(&x->body, s->listener->body_max);
 	x->started_ns = clock_mono_ns();
 	const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
-	if (length != NULL && strtoull(length, NULL, 10) > s->listener->body_max) {
-		/* The answer now spares the transfer; the library closes the connection. */
-		return refuse(connection, 413, "the body is larger than this collector takes");
-	}
+	unsigned long long bytes = length != NULL ? strtoull(length, NULL, 10) : 0;
+	if (bytes > s->listener->body_max)
+		x->early_status = 413;
+	/*
+	 * What is a little too large is read and thrown away: an answer in the middle of a body ends the connection, and the
+	 * client may never see why.
+	 */
+	if (bytes / 8 > s->listener->body_max)
+		return refuse(connection, 413, too_large);
 	return MHD_YES;
 }
 
 static enum MHD_Result
 take_body(struct http_server *s, struct exchange *x, const char *data, size_t *size)
 {
-	if (x->early_status == 0 && clock_mono_ns() - x->started_ns > s->listener->deadline_ms * NSEC_PER_MSEC)
+	if (clock_mono_ns() - x->started_ns > s->listener->deadline_ms * NSEC_PER_MSEC)
 		return MHD_NO; /* slower than any honest client: the connection is closed */
 	if (x->early_status == 0 && atomic_fetch_add(&s->body_total, *size) + *size > s->listener->body_total_max) {
 		atomic_fetch_sub(&s->body_total, *size);
@@ -251,7 +258,7 @@ answer(void *arg, struct MHD_Connection *connection, const char *url, const char
 	if (*upload_size > 0)
 		return take_body(s, x, upload, upload_size);
 	if (x->early_status == 413)
-		return refuse(connection, 413, "the body is larger than this collector takes");
+		return refuse(connection, 413, too_large);
 	if (x->early_status == 503)
 		return refuse(connection, 503, "too many requests at once");
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);

