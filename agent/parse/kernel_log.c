@@ -126,6 +126,12 @@ find_word(const struct kernel_log *k, struct text t)
 	return NULL;
 }
 
+bool
+kl_is_known(const struct kernel_log *k, struct text line)
+{
+	return line.n > 0 && find_word(k, line) != NULL;
+}
+
 void
 kl_line(struct kernel_log *k, const struct kl_line *line)
 {
@@ -270,7 +276,9 @@ feed(struct kernel_log *k, struct text lines, int64_t time_s, bool end_is_cut)
 		case KL_FORM_KERNEL:
 			set_time(k, &s);
 			kernel_line(k, s.text, cut);
-			last = s.text;
+			/* Among lines with a stamp one without is no message that syslog may say to be repeated. */
+			if (s.has_stamp || k->stamped == 0)
+				last = s.text;
 			break;
 		}
 	}
@@ -323,7 +331,12 @@ kernel_log_parse(const struct parse_input *in, struct arena *arena, Hiwat__Recor
 
 	if (k == NULL)
 		return parse_fail(why, HIWAT_E_NOMEM, "no memory for the tables of a kernel log");
-	feed(k, in->text, KERNEL_LOG_NO_TIME, true);
+	struct text text = in->text;
+	if (kl_unwrap(k, arena, &text) != HIWAT_OK) {
+		kernel_log_free(k);
+		return parse_fail(why, HIWAT_E_NOMEM, "no memory to join lines");
+	}
+	feed(k, text, KERNEL_LOG_NO_TIME, true);
 	if (k->known == 0 && k->stamped == 0 && kernel_log_recognise(in->text) == 0)
 		err = refuse(in->text, "the kernel's log", why);
 	else if ((err = kernel_log_emit(k, KERNEL_LOG_SAVED, KERNEL_LOG_NO_TIME, arena, out)) != 0)

@@ -30,6 +30,27 @@ is_kernel_tag(struct text word)
 	return false;
 }
 
+/* "ad4:", "ata3.00:", "(da0:mps0:0:3:0):": a kernel's line whose host and tag were cut out; a program's tag has a letter at its end. */
+static bool
+is_device_tag(struct text word)
+{
+	size_t n = 0, colons = 0;
+
+	for (size_t i = 0; i < word.n; i++)
+		colons += word.p[i] == ':';
+	if (word.n < 4 || word.p[word.n - 1] != ':')
+		return false;
+	if (*word.p == '(')
+		return colons >= 4 && word.p[word.n - 2] == ')';
+	while (n < word.n && *word.p >= 'a' && word.p[n] >= 'a' && word.p[n] <= 'z')
+		n++;
+	if (n < 2 || colons != 1 || !kl_is_digit(word.p[word.n - 2]))
+		return false;
+	while (n < word.n && (kl_is_digit(word.p[n]) || word.p[n] == '.'))
+		n++;
+	return n + 1 == word.n;
+}
+
 static bool
 read_repeat(struct text t, struct kl_stripped *out)
 {
@@ -120,13 +141,23 @@ after_stamp(struct text t, bool host_is_optional, struct kl_stripped *out)
 		return;
 	if (!next_word(&t, &word))
 		return;
-	if (!is_kernel_tag(word)) {
+	if (!is_kernel_tag(word) && !text_eq(word, ":")) {
 		rest = t;
 		kl_skip_char(&rest, ' ');
 		if (read_repeat(rest, out))
 			return;
+		if (is_device_tag(word)) {
+			out->form = KL_FORM_KERNEL;
+			out->text = inner;
+			return;
+		}
 		if (!next_word(&t, &word))
 			word = TEXT("");
+		if (is_device_tag(word)) {
+			out->form = KL_FORM_KERNEL;
+			out->text = (struct text){ word.p, (size_t)(t.p + t.n - word.p) };
+			return;
+		}
 		if (!is_kernel_tag(word)) {
 			rest = t;
 			kl_skip_char(&rest, ' ');

@@ -289,6 +289,15 @@ bool kl_cdb_lba(const uint8_t *cdb, unsigned n, uint64_t *lba);
 /* ---------------------------------------------------------------------------------------------------------- dispatch */
 
 void kl_index(struct kernel_log *k);
+/* Whether scanners look at lines that begin so. */
+bool kl_is_known(const struct kernel_log *k, struct text line);
+
+/* ------------------------------------------------------------------------------------------------ kernel_log_wrap.c */
+
+struct arena;
+
+/* Joins again what a mailer wrapped; the text is left as it is, or a copy in the arena. HIWAT_E_NOMEM. */
+int kl_unwrap(const struct kernel_log *k, struct arena *arena, struct text *text);
 void kl_line(struct kernel_log *k, const struct kl_line *line);
 
 kl_scanner kl_ata_disk, kl_ata_channel, kl_ata_lba, kl_fsbn, kl_g_vfs_done;

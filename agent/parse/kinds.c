@@ -12,6 +12,7 @@
 #include "netstat.h"
 #include "pfctl.h"
 #include "proc.h"
+#include "quoted.h"
 #include "registry.h"
 #include "sysctl.h"
 
@@ -149,11 +150,11 @@ parse_decode(struct arena *arena, struct text *text)
 
 	if (text_skip(&t, "\xef\xbb\xbf")) {
 		*text = t;
-		return HIWAT_OK;
+		return quoted_strip(arena, text);
 	}
 	bool big_endian = text_skip(&t, "\xfe\xff");
 	if (!big_endian && !text_skip(&t, "\xff\xfe"))
-		return HIWAT_OK;
+		return quoted_strip(arena, text);
 	size_t units = t.n / 2, len = 0;
 	char *out = arena_calloc(arena, units + 1, 3); /* a unit makes three bytes at most, a pair of units four */
 	if (out == NULL)
@@ -170,7 +171,7 @@ parse_decode(struct arena *arena, struct text *text)
 		len += put_utf8(out + len, c);
 	}
 	*text = (struct text){ out, len };
-	return HIWAT_OK;
+	return quoted_strip(arena, text);
 }
 
 bool

@@ -17,6 +17,13 @@ static const struct kernel_log_row rows[] = {
 	    "Mar  3 02:11:50 store2 /kernel: ad0: WRITE command timeout tag=0 serv=0 - resetting\n"
 	    "Mar  3 04:11:40 store2 /kernel: ad0: WRITE command timeout tag=0 serv=0 - resetting\n",
 	    "T ad0 WRITE 2;" },
+	{ "host and tag cut out",
+	    "Feb 12 12:08:05 : ad0: TIMEOUT - WRITE_DMA retrying (2 retries left) LBA=2701279\n"
+	    "Feb 13 00:08:51 mail1 ad0: TIMEOUT - WRITE_DMA retrying (2 retries left) LBA=2701279\n"
+	    "Feb 13 12:08:51 (da0:mps0:0:3:0): WRITE(10). CDB: 2a 00 00 12 34 56 00 00 08 00\n"
+	    "Feb 13 12:08:51 (da0:mps0:0:3:0): CAM status: Command timeout\n"
+	    "Feb 13 12:08:52 mail1 mon[77]: ad0: TIMEOUT - WRITE_DMA retrying (2 retries left) LBA=5\n",
+	    "T ad0 WRITE_DMA 2;T da0 WRITE(10) 1;" },
 	{ "hard error of release 4", "ad0s1a: hard error reading fsbn 12345 of 0-127 (ad0 bn 12345; cn 12 tn 3 sn 4) status=59 error=40\n",
 	    "F ad0 1;" },
 	{ "hard error that is tried again", "ad0s1a: UDMA ICRC error writing fsbn 12345 of 0-127 (ad0 bn 12345; cn 12 tn 3 sn 4) retrying\n", "" },

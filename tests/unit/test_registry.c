@@ -92,6 +92,10 @@ START_TEST(byte_order_marks)
 		{ TEXT("\xff\xfex\0y\0z"), "xy" }, /* an odd byte at the end is none */
 		{ TEXT("plain"), "plain" },
 		{ TEXT(""), "" },
+		/* What a mail quotes. */
+		{ TEXT("> a\n> > b\n>\n>\tc\n"), "a\nb\n\n\tc\n" },
+		{ TEXT("It says:\n > a\r\n >  b"), "It says:\na\n b" },
+		{ TEXT("a\nb\n> c\n"), "a\nb\n> c\n" },
 	};
 	struct arena arena;
 
