@@ -101,7 +101,7 @@ unfinished(struct kernel_log *k, const struct scsi_line *s)
 	for (unsigned i = 0; (i = kl_next_waiting(k, KL_WAIT_ABORT, i)) < KL_WAITING; i++) {
 		struct kl_waiting *w = &k->waiting[i];
 		if (k->line - w->line <= ABORT_LINES &&
-		    (text_eq(s->address, w->name) || text_eq(s->disk, w->name) || text_starts(text_of(w->name), "ioc")))
+		    (text_eq(s->address, w->name) || text_eq(s->disk, w->name) || text_starts(text_of(w->name), "ioc") || text_starts(text_of(w->name), "mpt")))
 			return w;
 	}
 	return NULL;
@@ -134,7 +134,13 @@ cdb(struct kernel_log *k, const struct scsi_line *s, struct text t)
 	told.class = kl_class(told.operation);
 	if (told.has_lba && told.class == 0)
 		told.class = n > 0 && (bytes[0] & 0x0f) == 0x0a ? 'w' : 'r';
+	/* Recovery asks a disk whether it answers again, under the pointer of the command that it lost. */
+	bool is_probe = text_eq(told.operation, "Test Unit Ready") && kl_find_newest(k, s->disk, TEXT("")) >= 0;
 	while ((w = unfinished(k, s)) != NULL) {
+		if (is_probe) {
+			kl_drop(k, w);
+			continue;
+		}
 		char driver[KL_NAME];
 		kl_copy(driver, sizeof(driver), text_of(w->driver));
 		told.driver = text_of(driver);
@@ -247,6 +253,15 @@ kl_sd(struct kernel_log *k, const struct kl_line *line)
 	} else if (text_skip(&t, "SCSI error: return code = ")) { /* 2.6.18: driver, host, message and status byte */
 		if (text_hex(&t, &code) == 0 && ((code >> 16 & 0xff) == 3 || (code >> 24 & 0x0f) == 6))
 			kl_wait(k, KL_WAIT_RESULT, s.disk)->id = k->line;
+	} else if (text_skip(&t, "megasas: RESET ")) { /* up to 4.x; with a serial number in some releases */
+		if (!kl_after(&t, "cmd=") || text_hex(&t, &code) != 0)
+			return true;
+		kl_timeout(k, &(struct kl_told){
+			.device = s.disk, .driver = TEXT("megaraid_sas"), .id = code + 1, .gap_s = 60, .retries = -1 });
+		kl_reset(k, s.disk, TEXT("megaraid_sas"));
+	} else if (text_starts(t, "WARNING: (") && kl_after(&t, "): Command (0x") && kl_contains(t, ") timed out, resetting card")) {
+		kl_timeout(k, &(struct kl_told){ .device = s.disk, .driver = TEXT("3w-9xxx"), .id = k->line, .retries = -1 });
+		kl_reset(k, s.disk, TEXT("3w-9xxx"));
 	} else {
 		return false;
 	}
@@ -307,8 +322,21 @@ kl_mptsas(struct kernel_log *k, const struct kl_line *line)
 	if ((!text_starts(t, "mpt3sas") && !text_starts(t, "mpt2sas")) || !kl_name(&t, ':', &name))
 		return false;
 	kl_copy(k->raid_driver, sizeof(k->raid_driver), (struct text){ name.p, 7 });
-	if (text_starts(t, " sending diag reset"))
+	text_skip(&t, " ");
+	if (text_starts(t, "sending diag reset") || reset_words(t)) {
 		kl_reset(k, name, (struct text){ name.p, 7 });
+	} else if (text_starts(t, "attempting task abort!")) { /* up to 3.x */
+		struct kl_waiting *w = kl_wait(k, KL_WAIT_ABORT, name);
+		uint64_t pointer = 0;
+		if (kl_after(&t, "scmd("))
+			(void)text_hex(&t, &pointer);
+		w->id = pointer;
+		kl_copy(w->driver, sizeof(w->driver), text_of(k->raid_driver));
+	} else if (text_starts(t, "task abort: ")) {
+		struct kl_waiting *w = kl_waiting(k, KL_WAIT_ABORT, name);
+		if (w != NULL)
+			kl_settle(k, w);
+	}
 	return true;
 }
 

@@ -204,6 +204,42 @@ static const struct kernel_log_row rows[] = {
 	    "megaraid_sas 0000:03:00.0: IO/DCMD timeout is detected, forcibly FAULT Firmware\n"
 	    "megaraid_sas 0000:03:00.0: OCR is requested due to IO timeout!!\n",
 	    "T 0000:03:00.0  1;" },
+	{ "megasas before 4.x: a reset for each command that is lost",
+	    "[Sun Nov 20 22:57:43 2016] sd 2:2:0:0: [sda] megasas: RESET cmd=28 retries=0\n"
+	    "[Sun Nov 20 22:57:43 2016] megasas: [ 0]waiting for 2 commands to complete\n"
+	    "[Sun Nov 20 22:57:44 2016] sd 2:2:1:0: [sdb] megasas: RESET -7812 cmd=2a retries=0\n"
+	    "[Mon Nov 21 05:53:26 2016] sd 2:2:0:0: [sda] megasas: RESET cmd=28 retries=0\n",
+	    "T sda  2;R sda 2;T sdb  1;R sdb 1;" },
+	{ "mpt2sas up to 3.x: the adapter speaks, and recovery probes under the same pointer",
+	    "mpt2sas3: attempting task abort! scmd(ffff8814605d2100)\n"
+	    "sd 7:0:14:0: CDB: Synchronize Cache(10): 35 00 00 00 00 00 00 00 00 00\n"
+	    "mpt2sas3: task abort: SUCCESS scmd(ffff8814605d2100)\n"
+	    "mpt2sas3: attempting task abort! scmd(ffff8814605d2100)\n"
+	    "sd 7:0:14:0: CDB: Test Unit Ready: 00 00 00 00 00 00\n"
+	    "mpt2sas3: task abort: SUCCESS scmd(ffff8814605d2100)\n"
+	    "mpt2sas3: attempting device reset! scmd(ffff8814605d2100)\n",
+	    "T 7:0:14:0 Synchronize Cache(10) 1;R mpt2sas3 1;" },
+	{ "3ware",
+	    "sd 0:0:1:0: WARNING: (0x06:0x002C): Command (0x2a) timed out, resetting card.\n"
+	    "sd 0:0:1:0: WARNING: (0x06:0x002C): Command (0x28) timed out, resetting card.\n",
+	    "T 0:0:1:0  2;R 0:0:1:0 2;" },
+	{ "lines that a mailer wrapped",
+	    "[ 1240.567890] sd 0:0:3:0: [sdd] tag#12 FAILED Result: hostbyte=DID_TIME_OUT\n"
+	    "driverbyte=DRIVER_OK cmd_age=30s\n"
+	    "[ 1240.567893] sd 0:0:3:0: [sdd] tag#12 CDB: Write(10) 2a 00 12 34 56 78 00\n"
+	    "00 08 00\n"
+	    "[ 1250.000002] ata2.00: failed command: READ DMA\n"
+	    "[ 1250.000003] ata2.00: cmd c8/00:08:00:00:00/00:00:00:00:00/e0 tag 0 dma 4096\n"
+	    "in\n"
+	    "[ 1250.000003]          res 40/00:00:00:4f:c2/00:00:00:00:00/00 Emask 0x4\n"
+	    "(timeout)\n",
+	    "T sdd Write(10) 1;T ata2.00 READ DMA 1;" },
+	{ "short lines without a stamp are none that a mailer wrapped",
+	    "[ 1240.567890] ata2.00: failed command: READ DMA\n"
+	    "EXT\n"
+	    "[ 1250.000003] ata2.00: cmd c8/00:08:00:00:00/00:00:00:00:00/e0 tag 0 dma 4096 in\n"
+	    "[ 1250.000003]          res 40/00:00:00:4f:c2/00:00:00:00:00/00 Emask 0x4 (timeout)\n",
+	    "T ata2.00 READ DMA 1;" },
 	{ "NVMe: abort, then reset of the same command",
 	    "nvme nvme0: I/O 460 QID 3 timeout, aborting\n"
 	    "nvme nvme0: Abort status: 0x0\n"
