@@ -199,6 +199,8 @@ netstat_m_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record
 {
 	struct state s;
 
+	if (netstat_m_json_recognise(in->text) > 0)
+		return netstat_m_json_parse(in, arena, out, why);
 	s.has_last = s.has_ended = s.sendfile_block = false;
 	s.n_known = 0;
 	s.section = MBUF_ROWS;

@@ -85,7 +85,7 @@ proc_softnet_stat_parse(const struct parse_input *in, struct arena *arena, Hiwat
 	uint64_t sums[SOFTNET_USED] = { 0 }, columns[SOFTNET_MAX], unknown = 0, next_cpu = 0;
 	struct softnet_live live = { 0 };
 	size_t n_rows = 0;
-	bool cut;
+	bool cut, is_apart = false;
 
 	while (text_line(&rest, &line, &cut)) {
 		if (text_trim(line).n == 0)
@@ -93,17 +93,22 @@ proc_softnet_stat_parse(const struct parse_input *in, struct arena *arena, Hiwat
 		size_t n = softnet_row(line, cut, columns);
 		if (n < (cut ? SOFTNET_USED : SOFTNET_MIN)) {
 			unknown += !cut;
+			is_apart = is_apart || (n_rows > 0 && text_find(line, "softnet_stat") >= 0);
 			continue;
 		}
-		if (n > SOFTNET_CPU) {
-			/* CPU numbers rise; where they fall, another dump begins, unless it breaks off. */
-			if (columns[SOFTNET_CPU] < next_cpu && !cut) {
-				memset(sums, 0, sizeof(sums));
-				live = (struct softnet_live){ 0 };
-				n_rows = 0;
-			}
-			next_cpu = columns[SOFTNET_CPU] + 1;
+		/*
+		 * CPU numbers rise; where they fall, another dump begins. Rows without them are told apart by a prompt. What
+		 * breaks off begins nothing.
+		 */
+		bool is_another = n > SOFTNET_CPU ? columns[SOFTNET_CPU] < next_cpu : is_apart;
+		if (is_another && !cut) {
+			memset(sums, 0, sizeof(sums));
+			live = (struct softnet_live){ 0 };
+			n_rows = 0;
 		}
+		is_apart = false;
+		if (n > SOFTNET_CPU)
+			next_cpu = columns[SOFTNET_CPU] + 1;
 		for (size_t i = 0; i < SOFTNET_USED; i++)
 			sums[i] += columns[i];
 		uint64_t cpu = n > SOFTNET_CPU ? columns[SOFTNET_CPU] : n_rows;

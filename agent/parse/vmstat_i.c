@@ -196,6 +196,9 @@ vmstat_i_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record 
 	struct row row;
 	uint64_t n_unknown = 0;
 	bool has_header = false, is_sure = false, has_rows = false;
+
+	if (vmstat_i_json_recognise(in->text) > 0)
+		return vmstat_i_json_parse(in, arena, out, why);
 	int err = interrupt_rows_init(&rows, arena, out);
 
 	while (err == HIWAT_OK && (kind = next_line(&lines, &row)) != LINE_END) {

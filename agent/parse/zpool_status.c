@@ -39,7 +39,7 @@ struct state {
 	int tz_seconds;
 	Hiwat__Zpool *pool; /* the one that the lines belong to, or NULL */
 	enum block block;
-	bool is_scan_running;  /* the scan that the lines belong to */
+	bool is_scan_open;     /* the scan that the lines belong to runs or is paused */
 	bool is_listing_files; /* under errors */
 	bool is_whole;         /* the pool's errors line was there */
 	/* The table: blanks before the pool's row, whether rows are log devices, whether a log mirror's rows follow. */
@@ -93,7 +93,7 @@ scan_progress(struct state *s, struct text line)
 {
 	double ratio;
 
-	if (s->is_scan_running && !s->pool->has_scrub_progress_ratio && progress_of(line, &ratio))
+	if (s->is_scan_open && !s->pool->has_scrub_progress_ratio && progress_of(line, &ratio))
 		RECORD_SET(s->pool, scrub_progress_ratio, ratio);
 }
 
@@ -106,8 +106,9 @@ scan_line(struct state *s, struct text text)
 {
 	double seconds;
 
-	s->is_scan_running = text_find(text, " in progress") > 0;
-	RECORD_SET(s->pool, scrub_running, s->is_scan_running || s->pool->scrub_running);
+	bool is_running = text_find(text, " in progress") > 0;
+	s->is_scan_open = is_running || text_find(text, " paused since ") > 0;
+	RECORD_SET(s->pool, scrub_running, is_running || s->pool->scrub_running);
 	scan_progress(s, text);
 	text_skip(&text, "thorough ");
 	bool is_finished = text_starts(text, "scrub repaired ") || text_starts(text, "scrub completed ");
@@ -248,7 +249,7 @@ pool_line(struct state *s, struct text name)
 		s->storage->n_zpools = 0;
 	}
 	s->pool = zpool_add(s->arena, s->storage, label);
-	s->is_whole = s->is_scan_running = s->is_listing_files = false;
+	s->is_whole = s->is_scan_open = s->is_listing_files = false;
 	s->has_base = s->in_logs = s->in_log_mirror = false;
 	s->log_devices = s->log_unmirrored = 0;
 	return s->pool != NULL ? HIWAT_OK : HIWAT_E_NOMEM;
@@ -360,6 +361,8 @@ zpool_status_parse(const struct parse_input *in, struct arena *arena, Hiwat__Rec
 	struct text rest = in->text, line;
 	bool cut = false, is_denied = false;
 
+	if (zpool_status_json_recognise(in->text) > 0)
+		return zpool_status_json_parse(in, arena, out, why);
 	s.storage = RECORD_ONE(arena, out, storage, storage);
 	if (s.storage == NULL)
 		return HIWAT_E_NOMEM;
@@ -393,7 +396,8 @@ zpool_status_recognise(struct text text)
 		int key = key_of(line, &behind);
 		if (key == 0 && behind.n > 0)
 			pool = i;
-		if ((key == 1 && pool >= 0 && zpool_is_state(behind)) || text_eq(line, "all pools are healthy"))
+		if ((key == 1 && pool >= 0 && zpool_is_state(behind)) || text_eq(line, "all pools are healthy") ||
+		    (text_starts(line, "pool '") && text_ends(line, "' is healthy")))
 			return 95;
 	}
 	return 0;

@@ -104,7 +104,7 @@ fill_scan(Hiwat__Zpool *pool, const json_t *scan, int tz_seconds)
 	if (is_string(scan, "function", "SCRUB") && is_string(scan, "state", "FINISHED") &&
 	    time_of(json_object_get(scan, "end_time"), tz_seconds, &seconds))
 		RECORD_SET(pool, scrub_finished_time_seconds, seconds);
-	if (!is_running || !number_of(json_object_get(scan, "issued"), &issued) ||
+	if ((!is_running && !is_paused) || !number_of(json_object_get(scan, "issued"), &issued) ||
 	    !number_of(json_object_get(scan, "to_examine"), &total))
 		return;
 	/* As the text reckons it; zero bytes are left out. */

@@ -183,7 +183,12 @@ walk_corpus(const struct parse_kind *k, void (*fn)(const struct parse_kind *k, c
 		ck_assert_ptr_nonnull(room);
 		buf_advance(&text, fread(room, 1, 1 << 20, f));
 		fclose(f);
-		fn(k, d->d_name, (struct text){ buf_str(&text), text.len });
+		struct text t = { buf_str(&text), text.len };
+		struct arena arena;
+		arena_init(&arena, LINES_MAX);
+		ck_assert_int_eq(parse_decode(&arena, &t), HIWAT_OK);
+		fn(k, d->d_name, t);
+		arena_fini(&arena);
 		buf_fini(&text);
 		n++;
 	}
@@ -196,6 +201,9 @@ static void
 check_properties(const struct parse_kind *k, const char *name, struct text text)
 {
 	ck_assert_msg(k->recognise == NULL || parse_recognise(text) == k, "%s is not recognised", name);
+	/* A line in between two halves of one makes another text. */
+	if (text_find(text_of(name), "wrapped") >= 0)
+		return;
 	parsed_properties(k->parse, text, text.n > 8192 ? 97 : 1);
 }
 
@@ -213,6 +221,9 @@ check_prefixes(const struct parse_kind *k, const char *name, struct text text)
 {
 	struct buf whole, part;
 
+	/* The first of several outputs alone is another sample. */
+	if (text_find(text_of(name), "two-dumps") >= 0)
+		return;
 	buf_init(&whole, LINES_MAX);
 	buf_init(&part, LINES_MAX);
 	ck_assert_int_eq(parsed_by(k->parse, text, &whole), HIWAT_OK);

@@ -224,6 +224,14 @@ static const struct parsed_row rows[] = {
 	    "00000001 00000002 00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000001\n"
 	    "00000003 00000002 00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n",
 	    0, "hiwat_softnet_processed_total 3\nhiwat_parse_unknown_lines_total{source=\"softnet-stat\"} 1\n" },
+	{ "two dumps without CPU numbers: a prompt parts them", proc_softnet_stat_parse,
+	    "$ cat /proc/net/softnet_stat\n"
+	    "00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n"
+	    "00000002 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n"
+	    "$ cat /proc/net/softnet_stat\n"
+	    "00000010 00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n"
+	    "00000020 00000002 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n",
+	    0, "hiwat_softnet_processed_total 48\nhiwat_softnet_dropped_total 3\n" },
 	{ "decimal words are another kind", proc_softnet_stat_parse, "1 2 3 4 5 6 7 8 9 10\n", HIWAT_E_NODATA, "" },
 	/* --------------------------------------------------------------------------------------------- nf_conntrack */
 	{ "2.6.32: blanks at the end of rows", proc_nf_conntrack_stat_parse,

@@ -8,7 +8,8 @@
 	"  pool: tank\n state: ONLINE\n" scan "config:\n\n\tNAME        STATE     READ WRITE CKSUM\n" \
 	"\ttank        ONLINE       0     0     0\n\t  sda       ONLINE       0     0     0\n\nerrors: No known data errors\n"
 #define RUNNING "hiwat_zpool_scrub_running{pool=\"tank\"} 1\n"
-#define IDLE "hiwat_zpool_scrub_running{pool=\"tank\"} 0\n!hiwat_zpool_scrub_progress_ratio{pool=\"tank\"}\n"
+#define STOPPED "hiwat_zpool_scrub_running{pool=\"tank\"} 0\n"
+#define IDLE STOPPED "!hiwat_zpool_scrub_progress_ratio{pool=\"tank\"}\n"
 #define FINISHED(when) "hiwat_zpool_scrub_finished_time_seconds{pool=\"tank\"} " when "\n"
 #define NEVER "!hiwat_zpool_scrub_finished_time_seconds{pool=\"tank\"}\n"
 #define KNOWN "!hiwat_parse_unknown_lines_total{source=\"zpool-status\"}\n"
@@ -55,7 +56,7 @@ static const struct parsed_row rows[] = {
 	{ "paused", zpool_status_parse,
 	    POOL("  scan: scrub paused since Sun Feb 12 11:40:04 2023\n\tscrub started on Sun Feb 12 10:40:04 2023\n"
 		 "\t1.2T / 4T scanned, 900G / 4T issued\n\t0B repaired, 25.00% done\n"),
-	    0, IDLE NEVER KNOWN },
+	    0, STOPPED "hiwat_zpool_scrub_progress_ratio{pool=\"tank\"} 0.25\n" NEVER KNOWN },
 	{ "a scrub's end and a rebuild", zpool_status_parse,
 	    POOL("  scan: scrub repaired 0B in 00:00:01 with 0 errors on Sun Feb 12 11:40:04 2023\n"
 		 "  scan: resilver (mirror-0) in progress since Sun Feb 12 11:50:04 2023\n\t1G scanned at 1G/s, 1G issued 1G/s, 4G total\n"
@@ -163,7 +164,10 @@ static const struct parsed_row rows[] = {
 	{ "JSON, paused", zpool_status_json_parse,
 	    "{\"pools\":{\"tank\":{\"state\":\"ONLINE\",\"scan_stats\":{\"function\":\"SCRUB\",\"state\":\"SCANNING\",\"to_examine\":1000,"
 	    "\"issued\":200,\"scrub_pause\":1676202004}}}}",
-	    0, IDLE NEVER },
+	    0, STOPPED "hiwat_zpool_scrub_progress_ratio{pool=\"tank\"} 0.2\n" NEVER },
+	{ "JSON under the text's kind", zpool_status_parse,
+	    "{\"pools\":{\"tank\":{\"state\":\"ONLINE\",\"vdevs\":{\"tank\":{\"vdevs\":{\"sdb\":{\"read_errors\":\"1\"}}}}}}}",
+	    0, ERRORS("sdb", "read", "1") },
 	{ "JSON, flat: logs cannot be told apart", zpool_status_json_parse,
 	    "{\"pools\":{\"tank\":{\"state\":\"ONLINE\",\"vdevs\":{\"tank\":{\"read_errors\":\"0\"},\"sdb\":{\"class\":\"log\",\"read_errors\":"
 	    "\"1\"}}}}}",
