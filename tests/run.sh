@@ -6,6 +6,7 @@ set -u
 
 cd "$(dirname "$0")/.." || exit 1
 sh deploy/ci/install.sh test || exit 1
+sh deploy/cross/install.sh build/zig >/dev/null || echo "no cross compiler: what is of FreeBSD and OpenBSD is not compiled"
 passed=0
 failed=0
 [ $# -gt 0 ] || set -- dev clang asan fuzz

@@ -1,9 +1,8 @@
-# Toolchain: the C compiler of the Python package "ziglang" (python3 -m pip install ziglang), which brings the headers and the
-# symbols of the C libraries of FreeBSD, OpenBSD and NetBSD. -DHIWAT_CROSS_TARGET=x86_64-freebsd | x86_64-openbsd | ...,
-# as zig writes targets, with a release where the system has one in its name (x86_64-freebsd.14.0).
+# Toolchain: the C compiler of the Python package ziglang (deploy/cross/install.sh), which brings the headers and the symbols
+# of the C libraries of FreeBSD, OpenBSD and NetBSD. HIWAT_ZIG in the environment names its program, zig.
+# -DHIWAT_CROSS_TARGET=x86_64-freebsd, x86_64-openbsd, aarch64-openbsd ...
 set(HIWAT_CROSS_TARGET "x86_64-freebsd" CACHE STRING "what to build for")
-set(HIWAT_PYTHON "python3" CACHE STRING "a Python with the package ziglang")
-list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES HIWAT_CROSS_TARGET HIWAT_PYTHON)
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES HIWAT_CROSS_TARGET)
 
 if(HIWAT_CROSS_TARGET MATCHES "freebsd")
 	set(CMAKE_SYSTEM_NAME FreeBSD)
