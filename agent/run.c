@@ -21,6 +21,7 @@
 #include "cmd.h"
 #include "codec.h"
 #include "config.h"
+#include "confine.h"
 #include "diag.h"
 #include "err.h"
 #include "identity.h"
@@ -192,6 +193,23 @@ open_samplers(struct agent *a)
 	return HIWAT_OK;
 }
 
+/* Before the first thread: what is given up is given up for all that start later. */
+static int
+confine_agent(const struct agent *a)
+{
+	const char *const sockets[] = { a->first->unbound_control_socket };
+	const struct confine_options options = {
+		.state_dir = a->first->state_dir,
+		.sockets = sockets,
+		.n_sockets = sockets[0] != NULL ? 1 : 0,
+	};
+	int err = confine(&options);
+
+	if (err != 0)
+		log_error(TOPIC, "cannot confine this process: %s", strerror(errno));
+	return err;
+}
+
 static int
 start(struct agent *a)
 {
@@ -202,6 +220,8 @@ start(struct agent *a)
 		err = open_samplers(a);
 	if (err == 0)
 		err = describe_host(a);
+	if (err == 0)
+		err = confine_agent(a);
 	if (err == 0)
 		err = sender_new(a->config, a->spool, a->seed, &a->sender);
 	if (err != 0)
