@@ -27,10 +27,15 @@ set(HIWAT_SAMPLERS_BSD
 	${CMAKE_CURRENT_LIST_DIR}/samplers/kernel_log_bsd.c
 	${CMAKE_CURRENT_LIST_DIR}/samplers/mbuf_bsd.c
 	${CMAKE_CURRENT_LIST_DIR}/samplers/net_bsd.c
+	${CMAKE_CURRENT_LIST_DIR}/samplers/netstat_bsd.c
 	${CMAKE_CURRENT_LIST_DIR}/samplers/pf_command.c
 	${CMAKE_CURRENT_LIST_DIR}/samplers/pf_limits_bsd.c
 	${CMAKE_CURRENT_LIST_DIR}/samplers/settings_bsd.c
-	${CMAKE_CURRENT_LIST_DIR}/samplers/system_bsd.c
-	${CMAKE_CURRENT_LIST_DIR}/samplers/table_bsd.c)
-set(HIWAT_SAMPLERS_FreeBSD ${CMAKE_CURRENT_LIST_DIR}/samplers/pf_freebsd.c)
-set(HIWAT_SAMPLERS_OpenBSD ${CMAKE_CURRENT_LIST_DIR}/samplers/pf_openbsd.c)
+	${CMAKE_CURRENT_LIST_DIR}/samplers/system_bsd.c)
+set(HIWAT_SAMPLERS_FreeBSD
+	${CMAKE_CURRENT_LIST_DIR}/samplers/pf_freebsd.c
+	${CMAKE_CURRENT_LIST_DIR}/samplers/programs_freebsd.c
+	${CMAKE_CURRENT_LIST_DIR}/samplers/table_freebsd.c)
+set(HIWAT_SAMPLERS_OpenBSD
+	${CMAKE_CURRENT_LIST_DIR}/samplers/pf_openbsd.c
+	${CMAKE_CURRENT_LIST_DIR}/samplers/table_openbsd.c)

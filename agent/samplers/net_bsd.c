@@ -1,4 +1,4 @@
-/* Interfaces, sockets and queues, from the kernel's own structures and variables. What only netstat -s adds up is netstat_bsd.c's. */
+/* Interfaces, sockets and queues, from the kernel's own structures and variables; the rest of them is netstat_bsd.c's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

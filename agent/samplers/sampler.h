@@ -18,14 +18,15 @@ struct sampler_config {
 	const char *proc_dir;  /* "/proc"; another directory in tests */
 	const char *sys_dir;   /* "/sys" */
 	const char *kmsg_path; /* "/dev/kmsg" */
+	const char *zfs_path;  /* "/dev/zfs"; where it is absent there are no pools */
 	const char *state_dir; /* where positions and own counts are kept; NULL: nowhere, as in once */
 	const char *unbound_control_socket; /* NULL: the usual places are tried */
 	uint16_t dns_port; /* where the resolver of the host is asked; 0: 53 */
 	const struct fetch_trace *trace;    /* hears of every call that samplers make; NULL: nobody listens */
 };
 
-/* Where a Linux system has it all. */
-#define SAMPLER_DEFAULTS { .proc_dir = "/proc", .sys_dir = "/sys", .kmsg_path = "/dev/kmsg" }
+/* Where systems have it all. */
+#define SAMPLER_DEFAULTS { .proc_dir = "/proc", .sys_dir = "/sys", .kmsg_path = "/dev/kmsg", .zfs_path = "/dev/zfs" }
 
 struct sampler_now {
 	uint64_t wall_ns, boot_ns;

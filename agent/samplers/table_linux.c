@@ -4,7 +4,7 @@
 
 extern const struct sampler sampler_conntrack, sampler_disk, sampler_dns, sampler_dns_probe, sampler_filesystems,
     sampler_filesystems_remote, sampler_interrupts, sampler_kernel_log, sampler_listen, sampler_net, sampler_settings,
-    sampler_system, sampler_tcp;
+    sampler_system, sampler_tcp, sampler_zpool;
 
 const struct sampler *const samplers[] = {
 	&sampler_interrupts,
@@ -19,6 +19,7 @@ const struct sampler *const samplers[] = {
 	&sampler_filesystems_remote,
 	&sampler_dns,
 	&sampler_dns_probe,
+	&sampler_zpool,
 	&sampler_settings,
 	NULL,
 };

@@ -1,5 +1,6 @@
 /* The samplers of FreeBSD against a kernel made of its structures. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -314,6 +315,37 @@ START_TEST(test_disk_failures)
 }
 END_TEST
 
+static const char zpool_status[] = "  pool: tank\n state: DEGRADED\n  scan: none requested\nconfig:\n\n"
+    "\tNAME        STATE     READ WRITE CKSUM\n\ttank        DEGRADED     0     0     0\n\t  ada0      ONLINE       0     0     5\n\n"
+    "errors: No known data errors\n";
+
+START_TEST(test_zpool)
+{
+	struct sampler_config here = config;
+	struct sampled s;
+	struct tree t;
+	char path[128];
+
+	tree_make(&t);
+	snprintf(path, sizeof(path), "%s/zfs", t.dir);
+	here.zfs_path = path;
+	kernel_program("/sbin/zpool status", HIWAT_OK, zpool_status);
+	sampled_open(&s, "zpool", &here);
+	ck_assert_int_eq(sampled_take(&s, 10), HIWAT_E_MISSING);
+	ck_assert_uint_eq(kernel_runs("/sbin/zpool status"), 0);
+	tree_write(&t, "zfs", "");
+	/* A zpool without -p. */
+	kernel_program("/sbin/zpool status -p", HIWAT_E_REJECTED, "invalid option 'p'");
+	sampled_expect(&s, 20, "hiwat_zpool_online{pool=\"tank\",state=\"DEGRADED\"} 0\n"
+	    "hiwat_zpool_vdev_errors_total{kind=\"checksum\",pool=\"tank\",vdev=\"ada0\"} 5\n");
+	kernel_program("/sbin/zpool status", HIWAT_OK, "no pools available\n");
+	ck_assert_int_eq(sampled_take(&s, 30), HIWAT_E_MISSING);
+	ck_assert_uint_eq(kernel_runs("/sbin/zpool status -p"), 1);
+	sampled_close(&s);
+	tree_remove(&t);
+}
+END_TEST
+
 /* ---- the host */
 
 static void
@@ -451,6 +483,35 @@ START_TEST(test_net_old)
 }
 END_TEST
 
+static const char netstat_s[] = "tcp:\n\t1234 packets sent\n\t9 listen queue overflows\n\t20 syncache entries added\n"
+    "\t6 cookies sent\nTCP connection count by state:\n\t40 connections in ESTABLISHED state\n";
+
+/* What the kernel counts itself is not taken from the text as well. */
+START_TEST(test_netstat)
+{
+	const uint64_t states[11] = { 0 };
+
+	kernel_program("/usr/bin/netstat -s -p tcp", HIWAT_OK, netstat_s);
+	expect("netstat", "hiwat_listen_overflows_total 9\nhiwat_syn_cookies_sent_total 6\n"
+	    "hiwat_tcp_connections{state=\"established\"} 40\n");
+	kernel_set("net.inet.tcp.states", states, sizeof(states));
+	expect("netstat", "hiwat_listen_overflows_total 9\n!hiwat_tcp_connections{state=\"established\"}\n");
+}
+END_TEST
+
+START_TEST(test_programs)
+{
+	kernel_program("/usr/bin/netstat -L -a -n", HIWAT_OK, "Current listen queue sizes (qlen/incqlen/maxqlen)\n"
+	    "Proto Listen           Local Address\ntcp4  3/0/128          *.22\n");
+	kernel_program("/usr/bin/vmstat -z", HIWAT_OK, "ITEM                   SIZE  LIMIT     USED     FREE      REQ FAIL SLEEP\n\n"
+	    "mbuf_cluster:          2048, 1000,       7,       1,     8,   3,   0\n");
+	expect("listen_queues", "hiwat_listen_queue{address=\"*.22\"} 3\nhiwat_listen_queue_limit{address=\"*.22\"} 128\n");
+	expect("zones", "hiwat_zone_used{zone=\"mbuf_cluster\"} 7\nhiwat_zone_failures_total{zone=\"mbuf_cluster\"} 3\n");
+	kernel_program("/usr/bin/vmstat -z", HIWAT_E_TIMEOUT, "deadline passed");
+	expect_failure("zones", HIWAT_E_TIMEOUT, "/usr/bin/vmstat");
+}
+END_TEST
+
 static const struct kernel_mount mounts[] = {
 	{ .device = "/dev/ada0p2", .mount = "/", .type = "ufs", .is_local = true, .blocks = 1000, .blocks_free = 500,
 	    .blocks_available = 420, .inodes = 100, .inodes_free = 40 },
@@ -537,8 +598,8 @@ samplers_freebsd_suite(void)
 {
 	const TTest *const tests[] = { test_mbuf_json, test_mbuf_text, test_mbuf_failures, test_interrupts,
 		test_interrupts_steady, test_interrupts_failures, test_pf, test_pf_plausible, test_pf_doas, test_pf_denied,
-		test_pf_limits, test_disk, test_disk_failures, test_system, test_system_own_processes_only,
-		test_system_failures, test_system_no_swap, test_settings, test_net, test_net_old, test_filesystems,
+		test_pf_limits, test_disk, test_disk_failures, test_zpool, test_system, test_system_own_processes_only,
+		test_system_failures, test_system_no_swap, test_settings, test_net, test_net_old, test_netstat, test_programs, test_filesystems,
 		test_kernel_log, test_kernel_log_once };
 	Suite *s = suite_create("samplers_freebsd");
 	TCase *t = tcase_create("all");

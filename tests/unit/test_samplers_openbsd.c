@@ -279,6 +279,14 @@ START_TEST(test_net)
 }
 END_TEST
 
+START_TEST(test_netstat)
+{
+	kernel_program("/usr/bin/netstat -s -p tcp", HIWAT_OK, "tcp:\n\t1234 packets sent\n\t20 SYN cache entries added\n"
+	    "\t7 entries in current SYN cache, limit is 10255\n");
+	expect("netstat", "hiwat_syncache_entries 7\n");
+}
+END_TEST
+
 START_TEST(test_filesystems)
 {
 	static const struct kernel_mount mounts[] = {
@@ -357,7 +365,7 @@ static Suite *
 samplers_openbsd_suite(void)
 {
 	const TTest *const tests[] = { test_mbuf, test_interrupts, test_interrupts_five_states, test_pf, test_pf_limits,
-		test_disk, test_system, test_settings, test_net, test_filesystems, test_kernel_log, test_kernel_log_failures };
+		test_disk, test_system, test_settings, test_net, test_netstat, test_filesystems, test_kernel_log, test_kernel_log_failures };
 	Suite *s = suite_create("samplers_openbsd");
 	TCase *t = tcase_create("all");
 

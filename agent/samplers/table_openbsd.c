@@ -3,12 +3,14 @@
 #include "sampler.h"
 
 extern const struct sampler sampler_disk, sampler_dns, sampler_filesystems, sampler_filesystems_remote, sampler_interrupts,
-    sampler_kernel_log, sampler_mbuf, sampler_net, sampler_pf, sampler_pf_limits, sampler_settings, sampler_system;
+    sampler_kernel_log, sampler_mbuf, sampler_net, sampler_netstat, sampler_pf, sampler_pf_limits, sampler_settings,
+    sampler_system;
 
 const struct sampler *const samplers[] = {
 	&sampler_mbuf,
 	&sampler_interrupts,
 	&sampler_net,
+	&sampler_netstat,
 	&sampler_pf,
 	&sampler_pf_limits,
 	&sampler_disk,
