@@ -34,6 +34,13 @@ set_text(struct template_value *v, const char *s)
 }
 
 static void
+set_unknown(struct template_value *v)
+{
+	set_text(v, "unknown");
+	v->is_unknown = true;
+}
+
+static void
 call_amount(struct template *t, size_t at, const struct template_function *f, const struct template_value *args, unsigned n,
     struct template_value *v)
 {
@@ -68,7 +75,7 @@ put_percent(struct template_value *v, double share)
 	if (isfinite(share))
 		snprintf(v->text, sizeof(v->text), "%.*f %%", fabs(share) < 0.01 && share != 0 ? 2 : 0, share * 100);
 	else
-		set_text(v, "unknown");
+		set_unknown(v);
 }
 
 static void
@@ -226,7 +233,7 @@ put_bytes(struct template_value *v, double bytes)
 	if (isfinite(bytes))
 		snprintf(v->text, sizeof(v->text), "%.*f %s", bytes == floor(bytes) || fabs(bytes) >= 100 ? 0 : 1, bytes, units[u]);
 	else
-		set_text(v, "unknown");
+		set_unknown(v);
 }
 
 static void
@@ -234,7 +241,7 @@ put_duration(struct template_value *v, double seconds)
 {
 	v->is_text = true;
 	if (!isfinite(seconds))
-		set_text(v, "unknown");
+		set_unknown(v);
 	else if (seconds < 120)
 		snprintf(v->text, sizeof(v->text), "%.0f s", seconds);
 	else if (seconds < 7200)

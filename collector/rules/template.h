@@ -13,6 +13,7 @@ struct buf;
 struct template_value {
 	bool is_text;
 	double number; /* NAN: not known */
+	bool is_unknown; /* text that stands for a number that is not known */
 	char text[256];
 };
 
@@ -26,6 +27,9 @@ struct template {
 	size_t inside_end; /* where the }} of the present action stands */
 	struct token token;
 	unsigned depth;
+	/* What is not known is left out: from where to cut, SIZE_MAX when not inside, and whether to. */
+	size_t sentence, parenthesis;
+	bool sentence_unknown, parenthesis_unknown, keeps_unknown;
 	int err;
 	size_t fail_at;
 	char why[160];
