@@ -299,7 +299,15 @@ close_endpoints(struct sender *s)
 static int
 open_endpoints(struct sender *s)
 {
-	struct sink_settings settings = { .config = s->config, .is_over = is_over, .arg = s };
+	struct sink_settings settings = {
+		.ca_file = s->config->ca_file,
+		.cert_file = s->config->cert_file,
+		.key_file = s->config->key_file,
+		.token_file = s->config->token_file,
+		.timeout_ms = s->config->timeout_ms,
+		.is_over = is_over,
+		.arg = s,
+	};
 	size_t n = s->config->collectors.n;
 
 	s->endpoints = calloc(n, sizeof(*s->endpoints));

@@ -18,7 +18,6 @@
 #include "buf.h"
 #include "clock.h"
 #include "codec.h"
-#include "config.h"
 #include "err.h"
 #include "scan.h"
 
@@ -78,16 +77,16 @@ https_close(void *state)
 }
 
 static void
-set_tls(CURL *c, const struct agent_config *config)
+set_tls(CURL *c, const struct sink_settings *settings)
 {
 	curl_easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	if (config->ca_file != NULL) {
-		curl_easy_setopt(c, CURLOPT_CAINFO, config->ca_file);
+	if (settings->ca_file != NULL) {
+		curl_easy_setopt(c, CURLOPT_CAINFO, settings->ca_file);
 		curl_easy_setopt(c, CURLOPT_CAPATH, NULL);
 	}
-	if (config->cert_file != NULL) {
-		curl_easy_setopt(c, CURLOPT_SSLCERT, config->cert_file);
-		curl_easy_setopt(c, CURLOPT_SSLKEY, config->key_file);
+	if (settings->cert_file != NULL) {
+		curl_easy_setopt(c, CURLOPT_SSLCERT, settings->cert_file);
+		curl_easy_setopt(c, CURLOPT_SSLKEY, settings->key_file);
 	}
 #if LIBCURL_VERSION_NUM >= 0x075700
 	/* Authorities that were replaced count from the next connection on. */
@@ -98,8 +97,7 @@ set_tls(CURL *c, const struct agent_config *config)
 static int
 https_open(const struct sink_settings *settings, void **state)
 {
-	const struct agent_config *config = settings->config;
-	long timeout_ms = (long)config->timeout_ms;
+	long timeout_ms = (long)settings->timeout_ms;
 
 	pthread_once(&curl_once, curl_start);
 	struct https *h = calloc(1, sizeof(*h));
@@ -133,7 +131,7 @@ https_open(const struct sink_settings *settings, void **state)
 	curl_easy_setopt(c, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
 	curl_easy_setopt(c, CURLOPT_BUFFERSIZE, 4096L);
 	curl_easy_setopt(c, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
-	set_tls(c, config);
+	set_tls(c, settings);
 	*state = h;
 	return HIWAT_OK;
 }
@@ -142,7 +140,7 @@ https_open(const struct sink_settings *settings, void **state)
 static bool
 read_token(struct https *h, struct sink_reply *reply)
 {
-	const char *path = h->settings.config->token_file;
+	const char *path = h->settings.token_file;
 	char text[TOKEN_MAX + 1];
 
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -321,7 +319,7 @@ https_send(void *state, const char *url, const struct sink_batch *batch, struct 
 	long status = 0;
 
 	*reply = (struct sink_reply){ .fate = SINK_FAILED, .why = "out of memory" };
-	if (h->settings.config->token_file != NULL && !h->has_token && !read_token(h, reply)) {
+	if (h->settings.token_file != NULL && !h->has_token && !read_token(h, reply)) {
 		reply->fate = SINK_REFUSED;
 		return;
 	}

@@ -9,10 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct agent_config;
-
+/* All borrowed for the life of the sink. */
 struct sink_settings {
-	const struct agent_config *config; /* borrowed for the life of the sink */
+	const char *ca_file;              /* NULL: the system's authorities */
+	const char *cert_file, *key_file; /* NULL: no certificate */
+	const char *token_file;           /* NULL: no token */
+	uint64_t timeout_ms;              /* of one delivery, connecting included */
 	/* Asked while a delivery is under way: true gives it up. */
 	bool (*is_over)(void *arg);
 	void *arg;
