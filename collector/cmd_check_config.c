@@ -45,7 +45,7 @@ check(const char *path)
 		fputs(diag_text(&diag), stderr);
 		goto out;
 	}
-	if (rule_set_load(config.rules_dir, &rules, &errors) != HIWAT_OK) {
+	if (collector_config_rules(&config, &rules, &errors) != HIWAT_OK) {
 		fputs(buf_str(&errors), stderr);
 	} else {
 		printf("%s: ok, %zu rules from %s, %zu routes\n", path, rule_set_count(rules), config.rules_dir,

@@ -87,6 +87,10 @@ explain(const struct rule_set *rules, const char *id)
 		if (rows[i].text[0] != '\0')
 			printf("  %-12s %s\n", rows[i].name, rows[i].text);
 	}
+	const char *name;
+	double value;
+	for (size_t i = 0; (name = rule_figure(r, i, &value)) != NULL; i++)
+		printf("  %-12s %s: %g\n", i == 0 ? "figures" : "", name, value);
 	return 0;
 }
 

@@ -112,7 +112,7 @@ load_rules(const struct collector *c)
 	struct buf errors;
 
 	buf_init(&errors, 1 << 20);
-	if (rule_set_load(c->config.rules_dir, &rules, &errors) != HIWAT_OK) {
+	if (collector_config_rules(&c->config, &rules, &errors) != HIWAT_OK) {
 		const char *line = buf_str(&errors);
 		for (size_t n; *line != '\0'; line += n + (line[n] == '\n')) {
 			n = strcspn(line, "\n");

@@ -1,10 +1,13 @@
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "arena.h"
 #include "diag.h"
 #include "err.h"
+#include "rule.h"
+#include "scan.h"
 #include "yaml_tree.h"
 
 const char *const config_sink_words[] = { "webhook", "command", NULL };
@@ -54,6 +57,38 @@ static const struct conf_option route_options[] = {
 };
 static const struct conf_schema route_schema = { sizeof(struct route_config), route_options };
 
+static const char *
+check_label(const char *text)
+{
+	const char *equals = strchr(text, '=');
+
+	return equals != NULL && equals != text && equals[1] != '\0' ? NULL : "NAME=VALUE";
+}
+
+static const char *
+check_number(const char *text)
+{
+	double v;
+
+	return text_is_double(text_of(text), &v) ? NULL : "a number";
+}
+
+#define OVERRIDE(member) .offset = offsetof(struct override_config, member)
+
+static const struct conf_option override_options[] = {
+	{ .key = "rule", .type = CONF_STRING, OVERRIDE(rule), .required = true, .example = "listen-overflow",
+	    .help = "Id of the rule." },
+	{ .key = "set", .type = CONF_MAP, OVERRIDE(set), .check = check_number, .example = "{per_second: 200}",
+	    .help = "Its figures: a level whose threshold it is, or one of its params, as rules explain shows them." },
+	{ .key = "off", .type = CONF_BOOL, OVERRIDE(off), .value = "false", .help = "The rule does not apply." },
+	{ .key = "host", .type = CONF_STRING, OVERRIDE(host), .example = "db1.example.org",
+	    .help = "Only for the host of this name." },
+	{ .key = "label", .type = CONF_STRING, OVERRIDE(label), .check = check_label, .example = "role=web",
+	    .help = "Only for hosts with this label." },
+	{ 0 },
+};
+static const struct conf_schema override_schema = { sizeof(struct override_config), override_options };
+
 #define OPTION(member) .offset = offsetof(struct collector_config, member)
 
 static const struct conf_option options[] = {
@@ -100,6 +135,8 @@ static const struct conf_option options[] = {
 	    .help = "A host is silent after three of its intervals, but not before this." },
 	{ .key = "routes", .type = CONF_ITEMS, OPTION(routes), .items = &route_schema, .min = 0, .max = 64,
 	    .help = "Ways out for notifications. Every incident takes every route whose level it reaches." },
+	{ .key = "overrides", .type = CONF_ITEMS, OPTION(overrides), .items = &override_schema, .min = 0, .max = 10000,
+	    .help = "Figures of rules that are set otherwise here. What is nearer to a host wins: its name, a label, all hosts." },
 	{ .key = "log_level", .type = CONF_ENUM, OPTION(log_level), .words = log_words, .value = "info",
 	    .help = "Most detailed messages that are logged." },
 	{ 0 },
@@ -153,6 +190,22 @@ check_routes(const struct collector_config *c, const struct yaml_node *root, str
 	}
 }
 
+static void
+check_overrides(const struct collector_config *c, const struct yaml_node *root, struct diag *diag)
+{
+	const struct override_config *o = c->overrides.items;
+	struct yaml_node *list = conf_find(root, "overrides");
+	const struct yaml_node *node = list != NULL ? list->first : NULL;
+
+	for (size_t i = 0; i < c->overrides.n; i++) {
+		if (o[i].host != NULL && o[i].label != NULL)
+			yaml_complain(diag, node, "an override is for a host or for a label, not for both");
+		if (o[i].off == (o[i].set.n > 0))
+			yaml_complain(diag, node, "an override sets figures or says off: true, one of both");
+		node = node != NULL ? node->next : NULL;
+	}
+}
+
 int
 collector_config_load(const char *path, struct collector_config *out, struct diag *diag)
 {
@@ -173,6 +226,7 @@ collector_config_load(const char *path, struct collector_config *out, struct dia
 		complain(diag, root, "ingest.address",
 		    "an address that others reach needs cert_file, key_file and client_ca_file");
 	check_routes(&c, root, diag);
+	check_overrides(&c, root, diag);
 	if (diag->n != before) {
 		conf_free(&collector_schema, &c);
 		err = HIWAT_E_CONFIG;
@@ -188,4 +242,58 @@ void
 collector_config_free(struct collector_config *c)
 {
 	conf_free(&collector_schema, c);
+}
+
+static int
+apply_override(const struct override_config *o, struct rule_set *rules, struct buf *errors)
+{
+	char label[256] = "";
+	const char *equals = o->label != NULL ? strchr(o->label, '=') : NULL;
+	struct rule_override r = { .rule = o->rule };
+	int err = HIWAT_OK;
+
+	if (equals != NULL) {
+		snprintf(label, sizeof(label), "%.*s", (int)(equals - o->label), o->label);
+		r.label = label;
+		r.text = equals + 1;
+	} else if (o->host != NULL) {
+		r.label = "";
+		r.text = o->host;
+	}
+	if (o->off)
+		err = rule_set_override(rules, &r);
+	if (err == HIWAT_E_MISSING)
+		buf_printf(errors, "overrides: there is no rule %s\n", o->rule);
+	for (size_t i = 0; i < o->set.n; i++) {
+		r.param = o->set.pairs[i].name;
+		text_is_double(text_of(o->set.pairs[i].value), &r.value);
+		int one = rule_set_override(rules, &r);
+		if (one == HIWAT_E_MISSING)
+			buf_printf(errors, "overrides: rule %s %s %s\n", o->rule,
+			    rule_set_find(rules, o->rule) == NULL ? "does not exist, nor its" : "has no figure", r.param);
+		err = one != HIWAT_OK ? one : err;
+	}
+	return err;
+}
+
+int
+collector_config_rules(const struct collector_config *c, struct rule_set **out, struct buf *errors)
+{
+	struct rule_set *rules = NULL;
+	const struct override_config *o = c->overrides.items;
+	int err = rule_set_load(c->rules_dir, &rules, errors);
+
+	if (err != HIWAT_OK)
+		return err;
+	for (size_t i = 0; i < c->overrides.n; i++) {
+		int one = apply_override(&o[i], rules, errors);
+		if (one != HIWAT_OK)
+			err = one == HIWAT_E_MISSING ? HIWAT_E_CONFIG : one;
+	}
+	if (err != HIWAT_OK) {
+		rule_set_free(rules);
+		return err;
+	}
+	*out = rules;
+	return HIWAT_OK;
 }

@@ -4,6 +4,8 @@
 
 #include "conf.h"
 
+struct buf;
+
 #define COLLECTOR_CONFIG_DEFAULT "/etc/hiwat/collector.yaml"
 
 struct listener_config {
@@ -21,6 +23,13 @@ struct route_config {
 	uint64_t timeout_ms, expire_ms, repeat_ms;
 };
 
+/* One entry of overrides: figures of a rule, or that it is off, for all hosts, those with a label, or one. */
+struct override_config {
+	char *rule, *host, *label; /* label: "name=value" */
+	struct conf_map set;
+	bool off;
+};
+
 struct collector_config {
 	struct listener_config ingest, web;
 	int64_t ingest_threads, connections_max, connections_per_address;
@@ -29,6 +38,7 @@ struct collector_config {
 	int64_t hosts_max, series_max;
 	uint64_t snapshot_interval_ms, silent_min_ms;
 	struct conf_items routes; /* struct route_config */
+	struct conf_items overrides; /* struct override_config */
 	int log_level;            /* enum log_level */
 };
 
@@ -42,5 +52,13 @@ extern const char *const config_level_words[];
  */
 int collector_config_load(const char *path, struct collector_config *out, struct diag *diag);
 void collector_config_free(struct collector_config *c);
+
+struct rule_set;
+
+/*
+ * Loads the rules that the configuration names and applies its overrides. *errors has a line for each mistake.
+ * HIWAT_E_CONFIG, HIWAT_E_SYS, HIWAT_E_NOMEM.
+ */
+int collector_config_rules(const struct collector_config *c, struct rule_set **rules, struct buf *errors);
 
 #endif

@@ -20,6 +20,17 @@ find_param(const struct rule_set *set, const struct rule_full *r, const char *na
 	return UINT32_MAX;
 }
 
+const char *
+rule_figure(const struct rule *rule, size_t i, double *value)
+{
+	const struct rule_full *r = rule_full_of(rule);
+
+	if (i >= r->n_params)
+		return NULL;
+	*value = r->set->params.params[r->first_param + i].value;
+	return r->set->params.params[r->first_param + i].name;
+}
+
 int
 rule_set_override(struct rule_set *set, const struct rule_override *o)
 {

@@ -61,6 +61,9 @@ struct rule_override {
  */
 int rule_set_override(struct rule_set *set, const struct rule_override *o);
 
+/* The figures of a rule that can be set otherwise: the i-th one's name and its value in the file; NULL when there are no more. */
+const char *rule_figure(const struct rule *rule, size_t i, double *value);
+
 /* A change of one rule on one object of one host. */
 struct rule_event {
 	const struct rule *rule;

@@ -8,6 +8,7 @@
 #include "config.h"
 #include "diag.h"
 #include "err.h"
+#include "rule.h"
 
 static char path[64];
 static struct diag diag;
@@ -75,6 +76,11 @@ static const struct {
 	{ "routes:\n  - {name: A b, url: 'http://x'}", ":2:12: " },
 	{ "routes:\n  - {name: a, url: 'ftp://x'}", ":2:20: " },
 	{ "routes:\n  - {name: a, sink: pigeon}", "webhook" },
+	{ "overrides: [{rule: x, set: {critical: 2}, off: true}]", ":1:13: an override sets figures or says off: true" },
+	{ "overrides: [{rule: x}]", ":1:13: an override sets figures or says off: true" },
+	{ "overrides: [{rule: x, off: true, host: a, label: b=c}]", ":1:13: an override is for a host or for a label" },
+	{ "overrides: [{rule: x, set: {critical: high}}]", "a number" },
+	{ "overrides: [{rule: x, off: true, label: role}]", "NAME=VALUE" },
 	{ "snapshot_interval: 0s", ":1:20: " },
 	{ "state_dir: relative", ":1:12: " },
 	{ "[]", ":1:1: " },
@@ -86,6 +92,40 @@ START_TEST(mistakes_are_told_with_their_place)
 	ck_assert_int_eq(load(bad_rows[_i].text), HIWAT_E_CONFIG);
 	ck_assert_msg(strstr(diag_text(&diag), bad_rows[_i].complaint) != NULL, "%s", diag_text(&diag));
 	ck_assert_msg(strstr(diag_text(&diag), "hiwat-collector-config") != NULL, "%s", diag_text(&diag));
+	diag_fini(&diag);
+}
+END_TEST
+
+static const struct {
+	const char *overrides, *complaint; /* NULL: fine */
+} override_rows[] = {
+	{ "{rule: listen-overflow, set: {per_second: 200}}", NULL },
+	{ "{rule: listen-overflow, off: true, host: db1}", NULL },
+	{ "{rule: mbuf-pool-filling, set: {warning: 0.8}, label: role=web}", NULL },
+	{ "{rule: no-such, off: true}", "there is no rule no-such" },
+	{ "{rule: listen-overflow, set: {hight: 1}}", "rule listen-overflow has no figure hight" },
+};
+
+START_TEST(overrides_meet_the_rules)
+{
+	char text[512];
+	struct rule_set *rules = NULL;
+	struct buf errors;
+
+	snprintf(text, sizeof(text), "rules_dir: %s\noverrides:\n  - %s\n", TEST_DATA "/../collector/rules.d",
+	    override_rows[_i].overrides);
+	buf_init(&errors, 65536);
+	ck_assert_int_eq(load(text), HIWAT_OK);
+	int err = collector_config_rules(&config, &rules, &errors);
+	if (override_rows[_i].complaint == NULL) {
+		ck_assert_msg(err == HIWAT_OK, "%s", buf_str(&errors));
+	} else {
+		ck_assert_int_eq(err, HIWAT_E_CONFIG);
+		ck_assert_msg(strstr(buf_str(&errors), override_rows[_i].complaint) != NULL, "%s", buf_str(&errors));
+	}
+	rule_set_free(rules);
+	buf_fini(&errors);
+	collector_config_free(&config);
 	diag_fini(&diag);
 }
 END_TEST
@@ -135,6 +175,7 @@ suite(void)
 	tcase_add_test(tc, defaults);
 	tcase_add_test(tc, routes);
 	tcase_add_loop_test(tc, mistakes_are_told_with_their_place, 0, ARRAY_LEN(bad_rows));
+	tcase_add_loop_test(tc, overrides_meet_the_rules, 0, ARRAY_LEN(override_rows));
 	tcase_add_test(tc, all_mistakes_at_once);
 	tcase_add_test(tc, sample_is_current);
 	suite_add_tcase(s, tc);
