@@ -155,6 +155,7 @@ const struct sampler sampler_dns = {
 	.interval_ms = 10000,
 	.deadline_ms = DEADLINE_MS,
 	.may_block = true,
+	.is_paced = true,
 	.open = dns_open,
 	.sample = dns_sample,
 	.close = dns_close,

@@ -21,6 +21,7 @@
 #define KEEP_HEAD "hiwat samplers 1"
 #define KEEP_MAX ((size_t)16 << 10)
 #define KEEP_INTERVAL_NS (3600 * NSEC_PER_SEC) /* last successes are written this often */
+#define PACE_MAX_NS (300 * NSEC_PER_SEC)       /* whatever a sample took, the next comes after this */
 #define PHASE_NS (10 * NSEC_PER_SEC)           /* ticks of hosts are spread over this long */
 
 struct slot {
@@ -30,6 +31,7 @@ struct slot {
 	unsigned interval_ms;
 	uint64_t due_ns;             /* boot time */
 	uint64_t last_success_ns;    /* wall time, 0: it never worked in this installation */
+	bool is_off;                 /* its source is not configured */
 	bool is_running;             /* in its thread */
 	bool is_late;                /* its timeout was reported */
 	uint64_t started_ns;         /* boot time */
@@ -126,6 +128,7 @@ runner_new(const struct sampler_config *config, const struct sampler *const *lis
 		struct slot *s = &r->slots[r->n_slots];
 		s->sampler = list[r->n_slots];
 		s->interval_ms = s->sampler->interval_ms;
+		s->is_off = s->sampler->only_configured && !s->sampler->is_configured(config);
 		err = s->sampler->open(config, &s->state);
 		if (err != HIWAT_OK)
 			break;
@@ -190,13 +193,19 @@ deadline_of(const struct slot *s)
 	return s->started_ns + s->sampler->deadline_ms * NSEC_PER_MSEC;
 }
 
+static bool
+is_used(const struct slot *s)
+{
+	return s->interval_ms != 0 && !s->is_off;
+}
+
 uint64_t
 runner_next_sample(const struct runner *r)
 {
 	uint64_t next_ns = UINT64_MAX;
 
 	for (size_t i = 0; i < r->n_slots; i++) {
-		if (r->slots[i].interval_ms != 0 && r->slots[i].due_ns < next_ns)
+		if (is_used(&r->slots[i]) && r->slots[i].due_ns < next_ns)
 			next_ns = r->slots[i].due_ns;
 	}
 	return next_ns;
@@ -225,6 +234,17 @@ next_due(const struct runner *r, const struct slot *s, uint64_t now_ns)
 	if (now_ns < phase_ns)
 		return phase_ns;
 	return phase_ns + ((now_ns - phase_ns) / interval_ns + 1) * interval_ns;
+}
+
+/* Puts off the next sample until the last one's time is no more than its share of the time between them. */
+static void
+pace(const struct runner *r, struct slot *s, uint64_t duration_ns)
+{
+	unsigned percent = r->config->dns_budget_percent != 0 ? r->config->dns_budget_percent : 1;
+	uint64_t gap_ns = duration_ns < PACE_MAX_NS / 100 * percent ? duration_ns * 100 / percent : PACE_MAX_NS;
+
+	if (s->sampler->is_paced && s->started_ns + gap_ns > s->due_ns)
+		s->due_ns = next_due(r, s, s->started_ns + gap_ns - 1);
 }
 
 static int
@@ -274,6 +294,7 @@ collect(struct tick *t)
 		if (!s->is_running || !worker_collect(s->worker, &o))
 			continue;
 		s->is_running = false;
+		pace(t->r, s, o.duration_ns);
 		if (!s->is_late)
 			err = append(t, s, &o);
 	}
@@ -341,7 +362,7 @@ run_due(struct tick *t, bool all)
 	for (int blocking = 1; blocking >= 0; blocking--) {
 		for (size_t i = 0; i < t->r->n_slots && err == HIWAT_OK; i++) {
 			struct slot *s = &t->r->slots[i];
-			if (s->sampler->may_block != (bool)blocking || s->interval_ms == 0 ||
+			if (s->sampler->may_block != (bool)blocking || !is_used(s) ||
 			    (!all && s->due_ns > t->now->boot_ns))
 				continue;
 			s->due_ns = next_due(t->r, s, t->now->boot_ns);

@@ -3,7 +3,8 @@
  * own, so that a source that hangs costs its own deadline and delays nothing else; it is not asked again while it hangs.
  *
  * Due times are k * interval + phase on the boot-time clock: samplers of equal interval fall into the same tick, hosts into
- * different ones. The first tick samples everything.
+ * different ones. The first tick samples everything. A paced sampler whose sample took long leaves due times out until that
+ * was config->dns_budget_percent of the time, yet never more than five minutes of them.
  *
  * Which samplers have worked before in this installation, and when last, is kept in state_dir/samplers: a source that was
  * never found here is not applicable and gives no record, one that was found before and is gone fails as missing.

@@ -21,6 +21,10 @@ struct sampler_config {
 	const char *zfs_path;  /* "/dev/zfs"; where it is absent there are no pools */
 	const char *state_dir; /* where positions and own counts are kept; NULL: nowhere, as in once */
 	const char *unbound_control_socket; /* NULL: the usual places are tried */
+	const char *bind_statistics_url; /* NULL here and below: not asked */
+	const char *rndc, *named_checkconf; /* programs */
+	const char *rndc_config, *named_conf; /* their files; NULL: what they take by themselves */
+	unsigned dns_budget_percent; /* of the time, see is_paced; 0: 1 */
 	uint16_t dns_port; /* where the resolver of the host is asked; 0: 53 */
 	const struct fetch_trace *trace;    /* hears of every call that samplers make; NULL: nobody listens */
 };
@@ -43,6 +47,8 @@ struct sampler {
 	unsigned interval_ms;
 	unsigned deadline_ms; /* a sample that takes longer counts as timeout */
 	bool may_block;       /* fetched in a thread of its own, since its source can hang */
+	bool is_paced;        /* with may_block: asks a program that has others to serve, and less often when it is slow */
+	bool only_configured; /* with may_block: never runs unless is_configured() */
 	/* Prepares *state (owned by the caller, given back to close). Never fails for a source that is absent or denied. */
 	int (*open)(const struct sampler_config *config, void **state);
 	/*

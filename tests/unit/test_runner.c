@@ -66,6 +66,16 @@ static const struct sampler fake_plain = { .name = "plain", .help = "", .interva
 	.open = open_plain, .sample = sample_fake, .close = close_fake };
 static const struct sampler fake_blocking = { .name = "blocking", .help = "", .interval_ms = 10000, .deadline_ms = 1000,
 	.may_block = true, .open = open_blocking, .sample = sample_fake, .close = close_fake };
+static bool
+is_configured(const struct sampler_config *c)
+{
+	return c->rndc != NULL;
+}
+
+static const struct sampler fake_paced = { .name = "paced", .help = "", .interval_ms = 10000, .deadline_ms = 60000,
+	.may_block = true, .is_paced = true, .only_configured = true, .open = open_blocking, .sample = sample_fake,
+	.close = close_fake, .is_configured = is_configured };
+static const struct sampler *const paced[] = { &fake_paced, NULL };
 static const struct sampler *const both[] = { &fake_blocking, &fake_plain, NULL };
 
 static char dir[] = "/tmp/hiwat-runner-XXXXXX";
@@ -308,6 +318,63 @@ START_TEST(a_hung_thread_is_left_behind)
 }
 END_TEST
 
+/* A sample that takes at least this long, by the monotonic clock. */
+static void
+take_slowly(uint64_t seconds, long ms)
+{
+	struct timespec pause = { .tv_nsec = ms * 1000000 };
+	struct sampler_now now = { .wall_ns = seconds * NSEC_PER_SEC, .boot_ns = seconds * NSEC_PER_SEC };
+
+	ck_assert_int_eq(pipe(blocking.pipe), 0);
+	arena_reset(&arena);
+	hiwat__batch__init(&batch);
+	ck_assert_int_eq(runner_tick(under_test, &now, &arena, &batch), HIWAT_OK);
+	nanosleep(&pause, NULL);
+	ck_assert_int_eq(write(blocking.pipe[1], "x", 1), 1);
+	wait_for_thread();
+	ck_assert_int_eq(runner_tick(under_test, &now, &arena, &batch), HIWAT_OK);
+	close(blocking.pipe[0]);
+	close(blocking.pipe[1]);
+	blocking.pipe[0] = -1;
+	ck_assert_uint_eq(batch.n_records, 1);
+}
+
+START_TEST(a_slow_source_is_asked_less_often)
+{
+	runner_free(under_test);
+	config.rndc = "/rndc";
+	ck_assert_int_eq(runner_new(&config, paced, 42, &under_test), HIWAT_OK);
+	tick_at(100);
+	ck_assert_uint_eq(batch.n_records, 1);
+	ck_assert(runner_next_sample(under_test) <= 110 * NSEC_PER_SEC);
+	/* 300 ms of 1 % are 30 s, on the grid of its interval; whatever it takes, five minutes are the most. */
+	take_slowly(110, 300);
+	uint64_t due_ns = runner_next_sample(under_test);
+	ck_assert(due_ns >= 140 * NSEC_PER_SEC && due_ns <= 420 * NSEC_PER_SEC);
+	tick_at(110 + 20);
+	ck_assert_uint_eq(batch.n_records, 0);
+	tick_at(due_ns / NSEC_PER_SEC + 1);
+	ck_assert_uint_eq(batch.n_records, 1);
+	runner_free(under_test);
+	config.dns_budget_percent = 100;
+	ck_assert_int_eq(runner_new(&config, paced, 42, &under_test), HIWAT_OK);
+	take_slowly(1000, 300);
+	ck_assert(runner_next_sample(under_test) <= 1010 * NSEC_PER_SEC);
+}
+END_TEST
+
+START_TEST(what_is_not_configured_never_runs)
+{
+	runner_free(under_test);
+	ck_assert_int_eq(runner_new(&config, paced, 42, &under_test), HIWAT_OK);
+	ck_assert_int_eq(runner_set_interval(under_test, "paced", 1000), HIWAT_OK);
+	ck_assert(runner_next_sample(under_test) == UINT64_MAX);
+	tick_at(100);
+	ck_assert_uint_eq(batch.n_records, 0);
+	ck_assert_int_eq(blocking.samples, 0);
+}
+END_TEST
+
 START_TEST(once_waits_for_threads)
 {
 	struct sampler_now now = { .wall_ns = 1, .boot_ns = 1 };
@@ -351,6 +418,8 @@ suite(void)
 	tcase_add_test(tc, hung_source_costs_one_deadline);
 	tcase_add_test(tc, slow_source_comes_with_a_later_tick);
 	tcase_add_test(tc, a_hung_thread_is_left_behind);
+	tcase_add_test(tc, a_slow_source_is_asked_less_often);
+	tcase_add_test(tc, what_is_not_configured_never_runs);
 	tcase_add_test(tc, once_waits_for_threads);
 	tcase_add_test(tc, full_arena_is_an_error);
 	suite_add_tcase(s, tc);
