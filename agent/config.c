@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include "diag.h"
 #include "err.h"
 #include "sampler.h"
+#include "scan.h"
 #include "spool.h"
 #include "utf8.h"
 #include "yaml_tree.h"
@@ -66,6 +68,31 @@ check_collector(const char *url)
 	return NULL;
 }
 
+/* named serves its statistics without TLS: what is read is of this host. A name would ask the resolver for its own address. */
+static const char *
+check_statistics_url(const char *url)
+{
+	char host[INET6_ADDRSTRLEN];
+	struct in6_addr address;
+	struct text rest = text_of(url), h;
+
+	if (!text_skip(&rest, "http://"))
+		return "no URL of http://";
+	for (const char *p = url; *p != '\0'; p++) {
+		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f || strchr("?#@", *p) != NULL)
+			return "no plain URL: it holds blanks, a user, a query or a fragment";
+	}
+	bool is_six = text_skip(&rest, "[");
+	h = (struct text){ rest.p, strcspn(rest.p, is_six ? "]" : ":/") };
+	if (h.n < sizeof(host)) {
+		memcpy(host, h.p, h.n);
+		host[h.n] = '\0';
+		if (inet_pton(is_six ? AF_INET6 : AF_INET, host, &address) == 1 || (!is_six && strcmp(host, "localhost") == 0))
+			return NULL;
+	}
+	return "a URL without an IP address: localhost, 127.0.0.1, [::1] or another one of this host";
+}
+
 static const char *
 check_label_text(const char *text)
 {
@@ -115,6 +142,22 @@ static const struct conf_option options[] = {
 	    .help = "Most detailed messages on standard error: error, warn, info or debug." },
 	{ .key = "dns.unbound_control_socket", .type = CONF_PATH, AT(unbound_control_socket), .example = "/run/unbound.ctl",
 	    .help = "Socket that unbound listens on for unbound-control. Default: the usual places are tried." },
+	{ .key = "dns.bind_statistics_url", .type = CONF_STRING, AT(bind_statistics_url), .check = check_statistics_url,
+	    .example = "http://127.0.0.1:8053/json/v1/server",
+	    .help = "Where BIND serves its statistics as JSON: what statistics-channels in named.conf says. Default: BIND is not "
+		    "asked." },
+	{ .key = "dns.rndc", .type = CONF_PATH, AT(rndc), .example = "/usr/sbin/rndc",
+	    .help = "Program that BIND is asked by for the clients that wait for recursion, and their limits. It needs a key that "
+		    "the agent's user may read, and that key can do anything with named. Default: it is not run." },
+	{ .key = "dns.rndc_config", .type = CONF_PATH, AT(rndc_config), .example = "/etc/hiwat/rndc.conf",
+	    .help = "File with that key. Default: rndc's own." },
+	{ .key = "dns.named_checkconf", .type = CONF_PATH, AT(named_checkconf), .example = "/usr/bin/named-checkconf",
+	    .help = "Program that prints the settings of BIND, run once an hour. Default: it is not run." },
+	{ .key = "dns.named_conf", .type = CONF_PATH, AT(named_conf), .example = "/etc/bind/named.conf",
+	    .help = "File that it reads. Default: named-checkconf's own." },
+	{ .key = "dns.budget_percent", .type = CONF_INTEGER, AT(dns_budget_percent), .value = "1", .min = 1, .max = 100,
+	    .help = "Share of the time that a resolver may spend on telling its statistics: one that answers slowly is asked less "
+		    "often, every five minutes at least." },
 	{ .key = "samplers.disabled", .type = CONF_LIST, AT(samplers_disabled), .max = 32, .example = "[]",
 	    .help = "Samplers that never run, by the names that hiwat-agent once list prints. Default: none." },
 	{ 0 },
@@ -206,6 +249,18 @@ agent_config_load(const char *path, struct agent_config *out, struct diag *diag)
 	}
 	arena_fini(&arena);
 	return err;
+}
+
+void
+agent_config_sampler(const struct agent_config *c, struct sampler_config *out)
+{
+	out->unbound_control_socket = c->unbound_control_socket;
+	out->bind_statistics_url = c->bind_statistics_url;
+	out->rndc = c->rndc;
+	out->rndc_config = c->rndc_config;
+	out->named_checkconf = c->named_checkconf;
+	out->named_conf = c->named_conf;
+	out->dns_budget_percent = (unsigned)c->dns_budget_percent;
 }
 
 void

@@ -6,6 +6,7 @@
 
 struct buf;
 struct diag;
+struct sampler_config;
 
 #define AGENT_CONFIG_DEFAULT "/etc/hiwat/agent.yaml"
 
@@ -22,6 +23,8 @@ struct agent_config {
 	bool compress;
 	int log_level; /* enum log_level */
 	char *unbound_control_socket; /* NULL: the usual places are tried */
+	char *bind_statistics_url, *rndc, *rndc_config, *named_checkconf, *named_conf; /* NULL: not asked */
+	int64_t dns_budget_percent;
 	struct conf_list samplers_disabled;
 };
 
@@ -34,6 +37,9 @@ extern const struct conf_schema agent_schema;
  */
 int agent_config_load(const char *path, struct agent_config *out, struct diag *diag);
 void agent_config_free(struct agent_config *c);
+
+/* What samplers take from the configuration; borrowed from c. The rest of *out stays as it is. */
+void agent_config_sampler(const struct agent_config *c, struct sampler_config *out);
 
 /* The URL of an http:// collector may be plain since it is of this host. */
 bool agent_config_is_plain(const char *url);

@@ -177,7 +177,7 @@ static int
 open_samplers(struct agent *a)
 {
 	a->sampling.state_dir = a->first->state_dir;
-	a->sampling.unbound_control_socket = a->first->unbound_control_socket;
+	agent_config_sampler(a->first, &a->sampling);
 	int err = runner_new(&a->sampling, samplers, a->seed, &a->runner);
 	if (err != 0) {
 		log_error(TOPIC, "samplers: %s", err_text(err));
@@ -198,10 +198,20 @@ static int
 confine_agent(const struct agent *a)
 {
 	const char *const sockets[] = { a->first->unbound_control_socket };
+	const char *const asked[] = { a->first->rndc, a->first->named_checkconf };
+	const char *programs[sizeof(asked) / sizeof(asked[0])];
+	size_t n_programs = 0;
+
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		if (asked[i] != NULL)
+			programs[n_programs++] = asked[i];
+	}
 	const struct confine_options options = {
 		.state_dir = a->first->state_dir,
 		.sockets = sockets,
 		.n_sockets = sockets[0] != NULL ? 1 : 0,
+		.programs = programs,
+		.n_programs = n_programs,
 	};
 	int err = confine(&options);
 

@@ -28,7 +28,7 @@ sampling_init(struct sampling *s, const char *command, const char *path)
 	if (err != HIWAT_OK)
 		return CMD_USAGE;
 	s->has_config = true;
-	s->sampler.unbound_control_socket = s->config.unbound_control_socket;
+	agent_config_sampler(&s->config, &s->sampler);
 	return 0;
 }
 

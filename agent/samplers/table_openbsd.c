@@ -2,9 +2,9 @@
 
 #include "sampler.h"
 
-extern const struct sampler sampler_disk, sampler_dns, sampler_filesystems, sampler_filesystems_remote, sampler_interrupts,
-    sampler_kernel_log, sampler_mbuf, sampler_net, sampler_netstat, sampler_pf, sampler_pf_limits, sampler_settings,
-    sampler_system;
+extern const struct sampler sampler_disk, sampler_dns, sampler_dns_bind, sampler_dns_named_conf, sampler_dns_rndc,
+    sampler_filesystems, sampler_filesystems_remote, sampler_interrupts, sampler_kernel_log, sampler_mbuf, sampler_net,
+    sampler_netstat, sampler_pf, sampler_pf_limits, sampler_settings, sampler_system;
 
 const struct sampler *const samplers[] = {
 	&sampler_mbuf,
@@ -19,6 +19,9 @@ const struct sampler *const samplers[] = {
 	&sampler_filesystems,
 	&sampler_filesystems_remote,
 	&sampler_dns,
+	&sampler_dns_bind,
+	&sampler_dns_rndc,
+	&sampler_dns_named_conf,
 	&sampler_settings,
 	NULL,
 };

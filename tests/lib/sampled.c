@@ -1,6 +1,7 @@
 #include "sampled.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "catalogue.h"
@@ -50,6 +51,14 @@ sampled_take(struct sampled *s, uint64_t boot_seconds)
 		ck_assert_str_ne(o.why.text, "");
 	}
 	return o.err;
+}
+
+double
+sampled_value(const struct sampled *s, const char *series)
+{
+	const char *found = strstr(buf_str(&s->lines), series);
+
+	return found != NULL && found[strlen(series)] == ' ' ? strtod(found + strlen(series), NULL) : -1;
 }
 
 void

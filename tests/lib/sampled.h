@@ -19,6 +19,8 @@ void sampled_open(struct sampled *s, const char *name, const struct sampler_conf
 void sampled_close(struct sampled *s);
 /* One sample at this boot time; its error, and s->lines, empty on failure, or s->why. */
 int sampled_take(struct sampled *s, uint64_t boot_seconds);
+/* The number of a series in the last sample; -1 when it is absent. */
+double sampled_value(const struct sampled *s, const char *series);
 /*
  * Takes a sample that must work and compares with expected lines: "series number" must be there, "!series" must not. Says
  * on standard error what it found instead.

@@ -12,6 +12,7 @@
 #include "err.h"
 #include "identity.h"
 #include "keep.h"
+#include "sampler.h"
 #include "scan.h"
 
 static char dir[64], path[128];
@@ -73,7 +74,9 @@ START_TEST(config_takes_all)
 	ck_assert_int_eq(load("collectors: [https://a:9780, 'http://127.0.0.1:1', 'http://[::1]/x']\n"
 			      "tls: {ca_file: /ca, cert_file: /c, key_file: /k}\ntoken_file: /t\nname: n\n"
 			      "labels: {role: dns}\nstate_dir: /s\ninterval: 1s\nspool: {max_bytes: 1MiB, min_free_bytes: 0}\n"
-			      "timeout: 5s\ncompress: true\nlog_level: debug\ndns: {unbound_control_socket: /u}\n"
+			      "timeout: 5s\ncompress: true\nlog_level: debug\ndns: {unbound_control_socket: /u,\n"
+			      "  bind_statistics_url: 'http://[::1]:8053/json', rndc: /r, rndc_config: /rc, named_checkconf: /n,\n"
+			      "  named_conf: /nc, budget_percent: 5}\n"
 			      "samplers: {disabled: [disk, pf]}\n"), 0);
 	ck_assert_uint_eq(config.collectors.n, 3);
 	ck_assert_str_eq(config.ca_file, "/ca");
@@ -82,6 +85,16 @@ START_TEST(config_takes_all)
 	ck_assert(config.interval_ms == 1000 && config.spool_max_bytes == 1 << 20 && config.spool_min_free_bytes == 0);
 	ck_assert(config.compress && config.log_level == 3);
 	ck_assert_str_eq(config.samplers_disabled.items[1], "pf");
+	struct sampler_config sampler = SAMPLER_DEFAULTS;
+	agent_config_sampler(&config, &sampler);
+	ck_assert_str_eq(sampler.proc_dir, "/proc");
+	ck_assert_str_eq(sampler.unbound_control_socket, "/u");
+	ck_assert_str_eq(sampler.bind_statistics_url, "http://[::1]:8053/json");
+	ck_assert_str_eq(sampler.rndc, "/r");
+	ck_assert_str_eq(sampler.rndc_config, "/rc");
+	ck_assert_str_eq(sampler.named_checkconf, "/n");
+	ck_assert_str_eq(sampler.named_conf, "/nc");
+	ck_assert_uint_eq(sampler.dns_budget_percent, 5);
 }
 END_TEST
 
@@ -103,6 +116,12 @@ static const struct {
 	{ "labels: {a: ''}", ":1:13: labels: \"\" is empty or longer than 255 bytes" },
 	{ "labels: {a: \"x\\ty\"}", ":1:13: labels: \"x y\" is no text: it holds control characters" },
 	{ "samplers: {disabled: [disc]}", ":1:23: samplers.disabled: no sampler \"disc\"" },
+	{ "dns: {bind_statistics_url: 'https://127.0.0.1/'}", ":1:28: dns.bind_statistics_url: \"https://127.0.0.1/\" is no URL of" },
+	{ "dns: {bind_statistics_url: 'http://ns.example.org/'}",
+	    ":1:28: dns.bind_statistics_url: \"http://ns.example.org/\" is a URL without an IP address" },
+	{ "dns: {bind_statistics_url: 'http://[::1/'}", ":1:28: dns.bind_statistics_url: \"http://[::1/\" is a URL without" },
+	{ "dns: {bind_statistics_url: 'http://127.0.0.1/?a'}", ":1:28: dns.bind_statistics_url: \"http://127.0.0.1/?a\" is no plain" },
+	{ "dns: {budget_percent: 0}", ":1:23: dns.budget_percent: \"0\" is out of range" },
 	{ "interval: 500ms", ":1:11: interval: \"500ms\" is out of range" },
 	{ "spool: {max_bytes: 1KiB}", ":1:20: spool.max_bytes: \"1KiB\" is out of range" },
 	{ "token: x", ":1:1: unknown key \"token\"; allowed: token_file" },

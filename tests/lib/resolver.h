@@ -1,0 +1,41 @@
+/* Resolvers on loopback: real programs, each on a port of its own, ended by their process id. */
+#ifndef HIWAT_TESTS_RESOLVER_H
+#define HIWAT_TESTS_RESOLVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct tree;
+
+struct resolver {
+	pid_t pid; /* 0: does not run */
+	uint16_t port;
+};
+
+/* A port of 127.0.0.1 that is free now for UDP and TCP. Everything here aborts the test on failure. */
+uint16_t resolver_free_port(void);
+
+/*
+ * Starts argv[0] (found in PATH, ended by NULL), its output going to dir/NAME.log, and waits until it answers at r->port,
+ * which the caller has chosen. False when it ended or stays silent, since somebody else may have taken the port meanwhile.
+ */
+bool resolver_start(struct resolver *r, const struct tree *dir, const char *const argv[]);
+void resolver_stop(struct resolver *r);
+
+/* One query for the addresses of a name; whether it was answered. */
+bool resolver_ask(const struct resolver *r, const char *name, unsigned *rcode);
+/* The same, n times, each of which must be answered with this code. A %u in the name counts from 0. */
+void resolver_ask_all(const struct resolver *r, const char *format, unsigned n, unsigned rcode);
+
+/*
+ * An unbound that answers all names below up.test and, with the name error, all below no.test; a control socket at
+ * dir/control. extra: lines of its "server:" section.
+ */
+void resolver_start_unbound(struct resolver *r, const struct tree *dir, const char *extra);
+
+/* Leaves the test program with the exit status that ctest counts as skipped when one of the programs (ended by NULL) is absent. */
+void resolver_need(const char *const programs[]);
+#define RESOLVER_SKIPPED 77
+
+#endif
