@@ -2,7 +2,7 @@
  * The forms in which a kernel's line is kept: what the kernel said, when, and whether the kernel said it at all.
  *
  *	ata1.00: ...						bare
- *	[   12.345678] ...  [Tue Mar  3 02:11:40 2026] ...	dmesg, dmesg -T; [Mar 3 02:11] and [  +0.000012]: dmesg -H
+ *	[   12.345678] ...  [12] ...  [Tue Mar  3 02:11:40 2026] ...	dmesg, FreeBSD's with stamps, dmesg -T; [Mar 3 02:11] and [  +0.000012]: dmesg -H
  *	kern  :err   : [   12.345678] ...			dmesg -x
  *	<3>[   12.345678] ...					dmesg -r; BSD's message buffer has <2> too
  *	2026-03-03T02:11:40,123456+01:00 ...			dmesg --time-format=iso

@@ -176,7 +176,8 @@ kl_bracket_stamp(struct text *t, struct kl_stripped *out)
 		bool is_step = at.p[i] == '+'; /* since the line before: tells no time */
 		at.p += i + is_step;
 		at.n -= i + is_step;
-		if (text_u64(&at, &seconds) != 0 || !kl_skip_char(&at, '.'))
+		/* Without one: FreeBSD's kern.msgbuf_show_timestamp=1. */
+		if (text_u64(&at, &seconds) != 0 || (!kl_skip_char(&at, '.') && (is_step || !text_starts(at, "] "))))
 			return false;
 		if (!text_until(&at, ']', &in) || in.n > 40)
 			return false;

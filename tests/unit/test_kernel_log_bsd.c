@@ -17,6 +17,11 @@ static const struct kernel_log_row rows[] = {
 	    "Mar  3 02:11:50 store2 /kernel: ad0: WRITE command timeout tag=0 serv=0 - resetting\n"
 	    "Mar  3 04:11:40 store2 /kernel: ad0: WRITE command timeout tag=0 serv=0 - resetting\n",
 	    "T ad0 WRITE 2;" },
+	{ "stamps of whole seconds",
+	    "[86401] (da0:mps0:0:3:0): WRITE(10). CDB: 2a 00 00 12 34 56 00 00 08 00\n"
+	    "[86401] (da0:mps0:0:3:0): CAM status: Command timeout\n"
+	    "[86500] interrupt storm detected on \"irq18:\"; throttling interrupt source\n",
+	    "T da0 WRITE(10) 1;I 18  1;" },
 	{ "host and tag cut out",
 	    "Feb 12 12:08:05 : ad0: TIMEOUT - WRITE_DMA retrying (2 retries left) LBA=2701279\n"
 	    "Feb 13 00:08:51 mail1 ad0: TIMEOUT - WRITE_DMA retrying (2 retries left) LBA=2701279\n"
