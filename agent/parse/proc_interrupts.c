@@ -9,6 +9,7 @@
 #include "arena.h"
 #include "err.h"
 #include "last_dump.h"
+#include "proc_wrap.h"
 
 /* Order of the kernel's enum is of no use here: rows carry their names. */
 static const char *const softirq_vectors[] = { "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "BLOCK_IOPOLL", "IRQ_POLL",
@@ -276,13 +277,16 @@ row_total_live(const struct parse_percpu *percpu, const struct live_columns *liv
 static int
 parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, struct parse_reason *why, bool is_softirqs)
 {
-	struct text rest = last_dump(in->text, is_header), line;
+	struct text text = in->text, rest, line;
 	const char *kind = is_softirqs ? "proc-softirqs" : "proc-interrupts";
 	uint64_t unknown = 0, next_irq = 0;
 	size_t n_rows = 0, n_vectors = 0;
 	struct live_columns live = { 0 };
 	bool cut;
 
+	if (proc_unwrap(arena, &text) != HIWAT_OK)
+		return HIWAT_E_NOMEM;
+	rest = last_dump(text, is_header);
 	if (!text_line(&rest, &line, &cut))
 		return parse_fail(why, HIWAT_E_NODATA, "no header of CPU columns");
 	unsigned columns = header_columns(line);

@@ -11,6 +11,11 @@
 
 static const struct parsed_row rows[] = {
 	/* ------------------------------------------------------------------------------------------------ interrupts */
+	{ "wrapped by a mailer", proc_interrupts_parse,
+	    "           CPU0       CPU1\nCPU2\n 88:      10000          0\n 5   IR-PCI-MSI 1-edge      eth0\nLOC:          1          2\n"
+	    "3   Local timer\ninterrupts\nERR:          7\n$ uptime\n",
+	    0, "hiwat_interrupts_total{device=\"eth0\",irq=\"88\"} 10005\n"
+	       "hiwat_interrupts_total{device=\"Local timer interrupts\",irq=\"LOC\"} 6\n" },
 	{ "an 8259 without devices", proc_interrupts_parse, CPUS2 "  3:          2          0    XT-PIC-XT      \n", 0,
 	    "hiwat_interrupts_total{device=\"\",irq=\"3\"} 2\n" },
 	{ "2.6.32: chip and flow joined", proc_interrupts_parse,
