@@ -39,6 +39,9 @@ kl_hba_slot(struct kernel_log *k, const struct kl_line *line)
 
 	if (!controller(line, &t, &device))
 		return false;
+	/* A print of its own, whose rest CAM's has overtaken. */
+	if (text_starts(t, "("))
+		return kl_cam(k, &(struct kl_line){ t, line->cut });
 	if (text_skip(&t, "AHCI reset:") || text_skip(&t, "SIIS reset:") || text_skip(&t, "MVS reset:")) {
 		if (!line->cut)
 			kl_reset(k, device, kl_driver_of(device));

@@ -172,7 +172,14 @@ kl_bracket_stamp(struct text *t, struct kl_stripped *out)
 	size_t i = 1;
 	while (i < at.n && at.p[i] == ' ')
 		i++;
-	if (i < at.n && (kl_is_digit(at.p[i]) || at.p[i] == '+')) {
+	if (i == 1 && at.n > 5 && at.p[5] == '-') { /* "[2021-12-10 20:56:10]", as terminal servers log a console */
+		struct kl_stripped stamp = { .time = KERNEL_LOG_NO_TIME };
+		bool comma;
+		kl_skip_char(&at, '[');
+		if (!kl_iso_stamp(&at, &stamp, &comma) || !text_until(&at, ']', &in) || in.n > 10)
+			return false;
+		time = stamp.time;
+	} else if (i < at.n && (kl_is_digit(at.p[i]) || at.p[i] == '+')) {
 		bool is_step = at.p[i] == '+'; /* since the line before: tells no time */
 		at.p += i + is_step;
 		at.n -= i + is_step;

@@ -22,6 +22,13 @@ static const struct kernel_log_row rows[] = {
 	    "[86401] (da0:mps0:0:3:0): CAM status: Command timeout\n"
 	    "[86500] interrupt storm detected on \"irq18:\"; throttling interrupt source\n",
 	    "T da0 WRITE(10) 1;I 18  1;" },
+	{ "a console logged by a terminal server, prints mixed",
+	    "[2021-12-10 20:56:10] ahcich1: Timeout on slot 5 port 0\n"
+	    "[2021-12-10 20:56:11] ahcich1: (ada0:ahcich1:0:0:0): DSM TRIM. ACB: 06 01 00 00 00 40 00 00 00 00 01 00\n"
+	    "[2021-12-10 20:56:11] AHCI reset...\n"
+	    "[2021-12-10 20:56:11] (ada0:ahcich1:0:0:0): CAM status: Command timeout\n"
+	    "[2021-12-10 20:57:15] ahcich1: Timeout on slot 6 port 0\n",
+	    "T ada0 DSM TRIM 1;T ahcich1  1;" },
 	{ "host and tag cut out",
 	    "Feb 12 12:08:05 : ad0: TIMEOUT - WRITE_DMA retrying (2 retries left) LBA=2701279\n"
 	    "Feb 13 00:08:51 mail1 ad0: TIMEOUT - WRITE_DMA retrying (2 retries left) LBA=2701279\n"
