@@ -4,7 +4,10 @@
 
 #include "fetch.h"
 
-/* Prepares libcurl, once; from any thread, before its first handle. */
+/*
+ * Prepares libcurl. Called before other threads begin, since older releases cannot do it while one of them does the same;
+ * again at any time.
+ */
 void http_start(void);
 
 /*

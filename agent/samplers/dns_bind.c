@@ -42,6 +42,7 @@ bind_open(const struct sampler_config *config, void **state)
 
 	if (b == NULL)
 		return HIWAT_E_NOMEM;
+	http_start();
 	fetch_init(&b->fetch, config->trace, ANSWER_MAX);
 	b->config = config;
 	*state = b;

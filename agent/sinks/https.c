@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,6 @@
 #include "clock.h"
 #include "codec.h"
 #include "err.h"
-#include "http.h"
 #include "scan.h"
 
 #define ANSWER_MAX 4096
@@ -35,6 +35,14 @@ struct https {
 	bool has_token;
 	char error[CURL_ERROR_SIZE];
 };
+
+static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
+
+static void
+curl_start(void)
+{
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+}
 
 static size_t
 take_answer(char *data, size_t size, size_t n, void *arg)
@@ -91,7 +99,7 @@ https_open(const struct sink_settings *settings, void **state)
 {
 	long timeout_ms = (long)settings->timeout_ms;
 
-	http_start();
+	pthread_once(&curl_once, curl_start);
 	struct https *h = calloc(1, sizeof(*h));
 	if (h == NULL)
 		return HIWAT_E_NOMEM;
