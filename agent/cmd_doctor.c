@@ -98,14 +98,14 @@ user_name(char number[24])
 }
 
 static void
-print_grant(const char *path)
+print_grant(const struct call *c)
 {
 	char number[24];
 	struct buf line;
 
 	buf_init(&line, (size_t)2 * FETCH_PATH_MAX);
-	grant_write(&line, path, user_name(number));
-	printf("    grant: %s\n", buf_str(&line));
+	if (grant_write_call(&line, c->verb, c->what, user_name(number)))
+		printf("    grant: %s\n", buf_str(&line));
 	buf_fini(&line);
 }
 
@@ -126,7 +126,7 @@ print_calls(void)
 			printf(", %u times", c->count);
 		printf(", %.0f us\n", (double)c->ns / 1000);
 		if (c->err == HIWAT_E_DENIED)
-			print_grant(c->what);
+			print_grant(c);
 	}
 	if (heard.n_left_out > 0)
 		printf("  and %zu calls more\n", heard.n_left_out);

@@ -71,3 +71,33 @@ grant_write(struct buf *out, const char *path, const char *user)
 	}
 	buf_printf(out, "setfacl -m u:%s:%s %s", user, is_socket ? "rw" : "r", path);
 }
+
+/* doas(1) is asked for the command exactly as written, so that nothing else is granted. */
+static bool
+write_doas_line(struct buf *out, const char *command, const char *user)
+{
+	static const char pfctl[] = "/sbin/pfctl ";
+
+	if (strncmp(command, pfctl, sizeof(pfctl) - 1) != 0)
+		return false;
+	buf_printf(out, "permit nopass %s as root cmd /sbin/pfctl args %s (a line of doas.conf)", user,
+	    command + sizeof(pfctl) - 1);
+	return true;
+}
+
+bool
+grant_write_call(struct buf *out, const char *verb, const char *what, const char *user)
+{
+	if (strcmp(verb, "run") == 0)
+		return write_doas_line(out, what, user);
+	if (strcmp(verb, "sysctl") == 0) {
+		if (strcmp(what, "kern.msgbuf") != 0)
+			return false;
+		buf_puts(out, "sysctl security.bsd.unprivileged_read_msgbuf=1");
+		return true;
+	}
+	if (what[0] != '/')
+		return false;
+	grant_write(out, what, user);
+	return true;
+}

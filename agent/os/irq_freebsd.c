@@ -23,7 +23,6 @@ irq_counts(struct fetch *f, struct arena *arena, struct irq_count **rows, size_t
 		unsigned long count;
 		memcpy(&count, raw.p + i * sizeof(count), sizeof(count));
 		out[i].count = count;
-		out[i].is_narrow = sizeof(count) < sizeof(uint64_t);
 	}
 	err = sysctl_read(f, "hw.intrnames", &names);
 	if (err != HIWAT_OK)

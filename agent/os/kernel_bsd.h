@@ -33,7 +33,6 @@ int cpu_ticks_each(struct fetch *f, struct arena *arena, struct cpu_ticks **rows
 struct irq_count {
 	struct text name; /* in the arena or in f->buf until the next fetch */
 	uint64_t count;
-	bool is_narrow; /* kept in 32 bits by this kernel: it wraps */
 };
 
 int irq_counts(struct fetch *f, struct arena *arena, struct irq_count **rows, size_t *n);

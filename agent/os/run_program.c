@@ -15,6 +15,7 @@
 
 #define READ_ROOM ((size_t)4096)
 #define WORDS_MAX ((size_t)512) /* of what it says on standard error; the rest is read and dropped */
+#define WHAT_MAX ((size_t)160)
 #define KILL_WAIT_MS 200
 #define POLL_MS 5 /* between looks at a program that closed its output and goes on */
 
@@ -211,6 +212,17 @@ last_words(const struct child *c)
 	return last;
 }
 
+/* The command as a person would type it, cut to fit. */
+static void
+join(const char *const argv[], char *what, size_t size)
+{
+	size_t len = 0;
+
+	what[0] = '\0';
+	for (size_t i = 0; argv[i] != NULL && len < size; i++)
+		len += (size_t)snprintf(what + len, size - len, i > 0 ? " %s" : "%s", argv[i]);
+}
+
 static int
 judge(struct fetch *f, const struct child *c, const char *program, int status)
 {
@@ -236,15 +248,17 @@ fetch_run(struct fetch *f, const char *const argv[], unsigned deadline_ms, struc
 	uint64_t started_ns = clock_mono_ns();
 	struct child c = { .out = -1, .err = -1 };
 	struct fetch_why why = { "" };
+	char what[WHAT_MAX];
 	int status = 0;
 
+	join(argv, what, sizeof(what));
 	buf_reset(&f->buf);
 	if (f->stuck_pid != 0 && !reap_within(f->stuck_pid, 0))
-		return fetch_done(f, "run", argv[0], started_ns, HIWAT_E_AGAIN, 0, 0);
+		return fetch_done(f, "run", what, started_ns, HIWAT_E_AGAIN, 0, 0);
 	f->stuck_pid = 0;
 	int sys_errno = start(&c, argv);
 	if (sys_errno != 0)
-		return fetch_done(f, "run", argv[0], started_ns, fetch_err(sys_errno), sys_errno, 0);
+		return fetch_done(f, "run", what, started_ns, fetch_err(sys_errno), sys_errno, 0);
 	int err = follow(f, &c, started_ns + deadline_ms * NSEC_PER_MSEC, &status);
 	close_fd(&c.out);
 	close_fd(&c.err);
@@ -254,7 +268,7 @@ fetch_run(struct fetch *f, const char *const argv[], unsigned deadline_ms, struc
 		why = f->why;
 	if (err == HIWAT_OK)
 		*out = (struct text){ buf_str(&f->buf), f->buf.len };
-	fetch_done(f, "run", argv[0], started_ns, err, 0, f->buf.len);
+	fetch_done(f, "run", what, started_ns, err, 0, f->buf.len);
 	if (why.text[0] != '\0')
 		f->why = why;
 	return err;

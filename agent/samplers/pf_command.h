@@ -5,19 +5,30 @@
 #include <stdbool.h>
 
 #include "fetch.h"
+#include "hiwat.pb-c.h"
 #include "parse.h"
 #include "sampler.h"
+
+/* Whether an answer holds nothing but what pfctl 15.1 of FreeBSD also tells a user whom it refuses. */
+typedef bool pf_blank(const Hiwat__Pf *answer);
 
 struct pf_command {
 	bool is_chosen, by_doas; /* which way worked: kept until the agent starts again */
 	bool doas_refused;       /* not asked a second time: it logs each refusal */
 };
 
+/* What pfctl is asked for: its arguments, NULL last, and how its answer is read into out->pf. */
+struct pf_question {
+	const char *const *args;
+	parse_fn *parse;
+	pf_blank *is_blank;
+};
+
 /*
- * Runs pfctl with these arguments, NULL last, and adds what it says to *out. HIWAT_E_MISSING: this system or kernel has no
- * packet filter. HIWAT_E_DENIED: neither way is open. Others as of fetch_run() and the parser.
+ * Asks and puts the answer into out->pf. HIWAT_E_MISSING: this system or kernel has no packet filter. HIWAT_E_DENIED: neither
+ * way is open; a blank answer to an ordinary user is none. Others as of fetch_run() and the parser.
  */
-int pf_command_sample(struct pf_command *c, const char *const *args, parse_fn *parse, struct fetch *f, unsigned deadline_ms,
+int pf_command_sample(struct pf_command *c, const struct pf_question *q, struct fetch *f, unsigned deadline_ms,
     struct arena *arena, Hiwat__Record *out, struct sampler_reason *why);
 
 #endif

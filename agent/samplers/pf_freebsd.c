@@ -4,7 +4,6 @@
  * with the kernel that it talks to.
  */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "err.h"
 #include "pf_command.h"
@@ -14,7 +13,6 @@
 
 #define DEADLINE_MS 3000
 
-static const char *const info_args[] = { "-v", "-s", "info", NULL };
 
 struct pf {
 	struct fetch fetch;
@@ -42,7 +40,7 @@ pf_open(const struct sampler_config *config, void **state)
 	return HIWAT_OK;
 }
 
-/* What pfctl prints when nothing ever went through the filter, and also, in 15.1, when an ordinary user is refused. */
+/* What pfctl prints when nothing ever went through the filter, and also, in 15.1, when it refuses an ordinary user. */
 static bool
 is_blank(const Hiwat__Pf *m)
 {
@@ -53,14 +51,12 @@ is_blank(const Hiwat__Pf *m)
 static int
 pf_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out, struct sampler_reason *why)
 {
+	static const char *const args[] = { "-v", "-s", "info", NULL };
+	static const struct pf_question question = { args, pfctl_info_parse, is_blank };
 	struct pf *s = state;
-	int err = pf_command_sample(&s->command, info_args, pfctl_info_parse, &s->fetch, DEADLINE_MS, arena, out, why);
 
 	(void)now;
-	if (err == HIWAT_OK && geteuid() != 0 && !s->command.by_doas && is_blank(out->pf))
-		return sampler_fail(why, HIWAT_E_DENIED,
-		    "/sbin/pfctl says Disabled and no numbers, as it also does to a user whom it refuses");
-	return err;
+	return pf_command_sample(&s->command, &question, &s->fetch, DEADLINE_MS, arena, out, why);
 }
 
 const struct sampler sampler_pf = {

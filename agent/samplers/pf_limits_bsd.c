@@ -12,8 +12,30 @@
 
 #define DEADLINE_MS 3000
 
+static bool
+has_no_limits(const Hiwat__Pf *m)
+{
+	for (size_t i = 0; m != NULL && i < m->n_limits; i++) {
+		if (m->limits[i]->value != 0)
+			return false;
+	}
+	return true;
+}
+
+static bool
+has_no_timeouts(const Hiwat__Pf *m)
+{
+	for (size_t i = 0; m != NULL && i < m->n_timeouts; i++) {
+		if (m->timeouts[i]->seconds != 0)
+			return false;
+	}
+	return true;
+}
+
 static const char *const memory_args[] = { "-s", "memory", NULL };
 static const char *const timeouts_args[] = { "-s", "timeouts", NULL };
+static const struct pf_question memory = { memory_args, pfctl_memory_parse, has_no_limits };
+static const struct pf_question timeouts = { timeouts_args, pfctl_timeouts_parse, has_no_timeouts };
 
 struct pf_limits {
 	struct fetch fetch;
@@ -46,14 +68,14 @@ pf_limits_sample(void *state, const struct sampler_now *now, struct arena *arena
     struct sampler_reason *why)
 {
 	struct pf_limits *s = state;
-	int err = pf_command_sample(&s->command, memory_args, pfctl_memory_parse, &s->fetch, DEADLINE_MS, arena, out, why);
+	int err = pf_command_sample(&s->command, &memory, &s->fetch, DEADLINE_MS, arena, out, why);
 
 	(void)now;
 	if (err != HIWAT_OK)
 		return err;
 	/* Each parser makes a message of its own. */
 	const Hiwat__Pf *limits = out->pf;
-	err = pf_command_sample(&s->command, timeouts_args, pfctl_timeouts_parse, &s->fetch, DEADLINE_MS, arena, out, why);
+	err = pf_command_sample(&s->command, &timeouts, &s->fetch, DEADLINE_MS, arena, out, why);
 	if (err != HIWAT_OK)
 		return err;
 	out->pf->n_limits = limits->n_limits;

@@ -42,6 +42,31 @@ expect(const char *of, const char *expected)
 	buf_fini(&out);
 }
 
+START_TEST(calls)
+{
+	static const struct {
+		const char *verb, *what, *expected; /* NULL: nothing to grant is known */
+	} rows[] = {
+		{ "run", "/sbin/pfctl -s memory", "permit nopass someone as root cmd /sbin/pfctl args -s memory (a line of doas.conf)" },
+		{ "run", "/usr/bin/netstat -m", NULL },
+		{ "run", "/usr/bin/doas -n /sbin/pfctl -s memory", NULL },
+		{ "sysctl", "kern.msgbuf", "sysctl security.bsd.unprivileged_read_msgbuf=1" },
+		{ "sysctl", "hw.intrcnt", NULL },
+		{ "getifaddrs", "all", NULL },
+		{ "read", "/etc/passwd", "setfacl -m u:someone:r /etc/passwd" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct buf out;
+		buf_init(&out, 1024);
+		bool known = grant_write_call(&out, rows[i].verb, rows[i].what, "someone");
+		ck_assert_msg(known == (rows[i].expected != NULL), "%s", rows[i].what);
+		ck_assert_str_eq(buf_str(&out), known ? rows[i].expected : "");
+		buf_fini(&out);
+	}
+}
+END_TEST
+
 START_TEST(the_group_of_a_file)
 {
 	char expected[256];
@@ -121,6 +146,7 @@ suite(void)
 	TCase *tc = tcase_create("grant");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, calls);
 	tcase_add_test(tc, the_group_of_a_file);
 	tcase_add_test(tc, a_socket_needs_writing);
 	tcase_add_test(tc, a_directory_on_the_way);

@@ -226,6 +226,27 @@ START_TEST(test_pf_doas)
 }
 END_TEST
 
+/* The same by way of a blank answer. */
+START_TEST(test_pf_blank_doas)
+{
+	struct sampled s;
+
+	kernel_program(INFO, HIWAT_OK, pf_blank);
+	kernel_program(DOAS INFO, HIWAT_OK, pf_enabled);
+	sampled_open(&s, "pf", &config);
+	sampled_expect(&s, 10, "hiwat_pf_enabled 1\nhiwat_pf_states 17\n");
+	sampled_expect(&s, 20, "hiwat_pf_states 17\n");
+	ck_assert_uint_eq(kernel_runs(INFO), 1);
+	sampled_close(&s);
+	kernel_program("/sbin/pfctl -s memory", HIWAT_OK, "states        hard limit        0\n");
+	expect_failure("pf_limits", HIWAT_E_DENIED, "whom it refuses");
+	kernel_program("/sbin/pfctl -s memory", HIWAT_OK, "");
+	expect_failure("pf_limits", HIWAT_E_DENIED, "whom it refuses");
+	kernel_set_root(true);
+	expect_failure("pf_limits", HIWAT_E_NODATA, "pfctl");
+}
+END_TEST
+
 START_TEST(test_pf_denied)
 {
 	struct sampled s;
@@ -597,7 +618,7 @@ static Suite *
 samplers_freebsd_suite(void)
 {
 	const TTest *const tests[] = { test_mbuf_json, test_mbuf_text, test_mbuf_failures, test_interrupts,
-		test_interrupts_steady, test_interrupts_failures, test_pf, test_pf_plausible, test_pf_doas, test_pf_denied,
+		test_interrupts_steady, test_interrupts_failures, test_pf, test_pf_plausible, test_pf_doas, test_pf_blank_doas, test_pf_denied,
 		test_pf_limits, test_disk, test_disk_failures, test_zpool, test_system, test_system_own_processes_only,
 		test_system_failures, test_system_no_swap, test_settings, test_net, test_net_old, test_netstat, test_programs, test_filesystems,
 		test_kernel_log, test_kernel_log_once };
