@@ -1,7 +1,9 @@
 #include "config.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "arena.h"
@@ -18,7 +20,8 @@ static const char *const log_words[] = { "error", "warn", "info", "debug", NULL 
 
 /* Samplers of any system, so that one file can serve a fleet. */
 static const char *const sampler_words[] = {
-	"conntrack", "disk", "dns", "interrupts", "mbuf", "net", "pf", "settings", "system", NULL,
+	"conntrack", "disk", "dns", "filesystems", "filesystems_remote", "interrupts", "kernel_log", "listen_queues", "mbuf",
+	"net", "netstat", "pf", "pf_limits", "settings", "system", "zones", "zpool", NULL,
 };
 
 /* The authority of a URL: host and port. */
