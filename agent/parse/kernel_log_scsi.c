@@ -242,6 +242,8 @@ kl_sd(struct kernel_log *k, const struct kl_line *line)
 	} else if (text_starts(t, "attempting task abort!") || text_starts(t, "uas_eh_abort_handler ") ||
 	    text_starts(t, "task abort on host ")) { /* vmw_pvscsi */
 		task_abort(k, &s, t);
+	} else if (text_eq(t, "abort")) { /* virtio_scsi: a line for each command, which it does not name */
+		kl_timeout(k, &(struct kl_told){ .device = s.disk, .driver = TEXT("virtio_scsi"), .id = k->line, .retries = -1 });
 	} else if (text_starts(t, "task abort")) {
 		abort_ended(k, &s);
 	} else if (reset_words(t)) {

@@ -219,6 +219,11 @@ static const struct kernel_log_row rows[] = {
 	    "mpt2sas3: task abort: SUCCESS scmd(ffff8814605d2100)\n"
 	    "mpt2sas3: attempting device reset! scmd(ffff8814605d2100)\n",
 	    "T 7:0:14:0 Synchronize Cache(10) 1;R mpt2sas3 1;" },
+	{ "virtio_scsi aborts",
+	    "[337869.250042] sd 2:0:0:0: [sda] abort\n"
+	    "[337869.250112] sd 2:0:0:0: [sda] tag#7 abort\n"
+	    "[337869.250122] sd 2:0:0:0: [sda] tag#8 abo",
+	    "T sda  2;" },
 	{ "3ware",
 	    "sd 0:0:1:0: WARNING: (0x06:0x002C): Command (0x2a) timed out, resetting card.\n"
 	    "sd 0:0:1:0: WARNING: (0x06:0x002C): Command (0x28) timed out, resetting card.\n",
