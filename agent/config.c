@@ -20,8 +20,9 @@ static const char *const log_words[] = { "error", "warn", "info", "debug", NULL 
 
 /* Samplers of any system, so that one file can serve a fleet. */
 static const char *const sampler_words[] = {
-	"conntrack", "disk", "dns", "filesystems", "filesystems_remote", "interrupts", "kernel_log", "listen_queues", "mbuf",
-	"net", "netstat", "pf", "pf_limits", "settings", "system", "zones", "zpool", NULL,
+	"conntrack", "disk", "dns", "dns_bind", "dns_named_conf", "dns_probe", "dns_rndc", "filesystems", "filesystems_remote",
+	"interrupts", "kernel_log", "listen", "listen_queues", "mbuf", "net", "netstat", "pf", "pf_limits", "settings", "system",
+	"tcp", "zones", "zpool", NULL,
 };
 
 /* The authority of a URL: host and port. */
@@ -122,13 +123,13 @@ static const struct conf_option options[] = {
 	{ .key = "tls.key_file", .type = CONF_PATH, AT(key_file), .example = "/etc/hiwat/agent.key",
 	    .help = "Its private key, PEM without a passphrase." },
 	{ .key = "token_file", .type = CONF_PATH, AT(token_file), .example = "/etc/hiwat/token",
-	    .help = "File whose first line is a bearer token that says which host this is. It is read anew for each connection. "
-		    "Default: none." },
+	    .help = "File whose first line is a bearer token that says which host this is. It is read again after a "
+		    "delivery that failed. hiwat-collector itself goes by certificates; this is for a proxy before it. Default: none." },
 	{ .key = "name", .type = CONF_STRING, AT(name), .check = check_label_text, .example = "db1.example.org",
 	    .help = "Name that people know this host by. Default: the system's host name." },
 	{ .key = "labels", .type = CONF_MAP, AT(labels), .check = check_label_text, .max = CODEC_HOST_LABELS_MAX,
 	    .example = "{role: resolver, site: north}",
-	    .help = "Labels of this host; rules and routes can look at them. Default: none." },
+	    .help = "Labels of this host; rules can look at them, incidents carry them. Default: none." },
 	{ .key = "state_dir", .type = CONF_PATH, AT(state_dir), .value = "/var/lib/hiwat-agent",
 	    .help = "Directory of the identity, the spool and the positions in logs. It belongs to one host alone." },
 	{ .key = "interval", .type = CONF_DURATION, AT(interval_ms), .value = "10s", .min = 1000, .max = 300000,
