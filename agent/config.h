@@ -8,7 +8,7 @@ struct buf;
 struct diag;
 struct sampler_config;
 
-#define AGENT_CONFIG_DEFAULT "/etc/hiwat/agent.yaml"
+#define AGENT_CONFIG_DEFAULT HIWAT_SYSCONFDIR "/agent.yaml"
 
 struct agent_config {
 	struct conf_list collectors;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "config.h"
 #include "err.h"
 #include "promtext.h"
 #include "rule.h"
@@ -20,7 +21,7 @@ const char cmd_check_usage[] =
     "Judges values in Prometheus text, as hiwat-agent parse and hiwat-agent once print them, by the rules. There is no\n"
     "history: `for` is ignored, rules on rates and trends are not judged. Counters of refusals above 0 warn, since boot.\n"
     "\n"
-    "  -r RULES  directory or file of rules (/usr/share/hiwat/rules.d)\n"
+    "  -r RULES  directory or file of rules (" COLLECTOR_RULES_DEFAULT ")\n"
     "  -v        also name the rules that need history\n"
     "\n"
     "exit status: 0 ok, 1 warning, 2 critical, 3 nothing could be judged (the reason is on standard error).\n";
@@ -147,7 +148,7 @@ judge(struct rule_set *rules, const struct promtext *text, struct labels *labels
 int
 cmd_check(int argc, char **argv)
 {
-	const char *rules_path = "/usr/share/hiwat/rules.d", *name;
+	const char *rules_path = COLLECTOR_RULES_DEFAULT, *name;
 	struct rule_set *rules = NULL;
 	struct labels *labels = NULL;
 	struct promtext text = { 0 };

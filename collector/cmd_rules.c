@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "config.h"
 #include "err.h"
 #include "rule.h"
 
@@ -16,7 +17,7 @@ const char cmd_rules_usage[] =
     "check tells every mistake with file, line and column; list prints all rules, one a line; explain prints where a\n"
     "rule comes from, why it is there and what to do when it fires.\n"
     "\n"
-    "  -r RULES  directory or file of rules (/usr/share/hiwat/rules.d)\n"
+    "  -r RULES  directory or file of rules (" COLLECTOR_RULES_DEFAULT ")\n"
     "\n"
     "exit status: 0 ok, 1 mistakes in the rules or no such rule, 2 wrong usage.\n";
 
@@ -97,7 +98,7 @@ explain(const struct rule_set *rules, const char *id)
 int
 cmd_rules(int argc, char **argv)
 {
-	const char *path = "/usr/share/hiwat/rules.d";
+	const char *path = COLLECTOR_RULES_DEFAULT;
 	int c;
 
 	while ((c = getopt(argc, argv, "+r:")) != -1) {

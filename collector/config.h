@@ -6,7 +6,8 @@
 
 struct buf;
 
-#define COLLECTOR_CONFIG_DEFAULT "/etc/hiwat/collector.yaml"
+#define COLLECTOR_CONFIG_DEFAULT HIWAT_SYSCONFDIR "/collector.yaml"
+#define COLLECTOR_RULES_DEFAULT HIWAT_DATADIR "/rules.d"
 
 struct listener_config {
 	char *address;

@@ -1,0 +1,17 @@
+# install_text(FILE DESTINATION COMPONENT [NAME]): installs a text that names paths. Texts in the tree name those of
+# packages, /usr and /etc; the installed ones name those that this build is configured for, as the programs do.
+function(install_text file destination component)
+	get_filename_component(name ${file} NAME)
+	if(ARGC GREATER 3)
+		set(name ${ARGV3})
+	endif()
+	set(source ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+	set(adapted ${CMAKE_CURRENT_BINARY_DIR}/installed/${name})
+	set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+	file(READ ${source} text)
+	string(REPLACE "/usr/bin/hiwat-" "${CMAKE_INSTALL_FULL_BINDIR}/hiwat-" text "${text}")
+	string(REPLACE "/usr/share/hiwat" "${CMAKE_INSTALL_FULL_DATADIR}/hiwat" text "${text}")
+	string(REPLACE "/etc/hiwat" "${CMAKE_INSTALL_FULL_SYSCONFDIR}/hiwat" text "${text}")
+	file(WRITE ${adapted} "${text}")
+	install(FILES ${adapted} DESTINATION ${destination} COMPONENT ${component})
+endfunction()
