@@ -102,13 +102,12 @@ check_keys "$agent"
 } >"$dir/page.keys"
 check_keys "$collector"
 
-# Samplers of this system are on the page; those of others may be.
+# Samplers of all systems are on the page.
 awk '/^\.Sh / { on = $2 == "SAMPLERS" } on && /^\.It/ { for (i = 3; i <= NF; i++) if ($i != ",") print $i }' \
 	"$source_dir/agent/man/hiwat-agent.8" >"$dir/page"
-"$agent" once list | while read -r sampler _; do
-	grep -qx "$sampler" "$dir/page" || echo "$sampler"
-done >"$dir/missing"
-[ ! -s "$dir/missing" ] || fail "samplers that hiwat-agent(8) does not name: $(cat "$dir/missing")"
+awk -F '"' '/^\t\.name = "/ { name = $2 } /^\t\.help = "/ { print name }' "$source_dir"/agent/samplers/*.c >"$dir/program"
+"$agent" once list | sed 's/ .*//' >>"$dir/program"
+same samplers
 # A file that disables any of them serves a fleet.
 printf 'samplers:\n  disabled: [%s]\n' "$(paste -s -d , "$dir/page")" >"$dir/agent.yaml"
 "$agent" check-config -c "$dir/agent.yaml" >"$dir/out" 2>&1 || fail "samplers on the page: $(cat "$dir/out")"
