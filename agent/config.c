@@ -153,7 +153,7 @@ static const struct conf_option options[] = {
 	{ .key = "dns.rndc", .type = CONF_PATH, AT(rndc), .example = "/usr/sbin/rndc",
 	    .help = "Program that BIND is asked by for the clients that wait for recursion, and their limits. It needs a key that "
 		    "the agent's user may read, and that key can do anything with named. Default: it is not run." },
-	{ .key = "dns.rndc_config", .type = CONF_PATH, AT(rndc_config), .example = "/etc/hiwat/rndc.conf",
+	{ .key = "dns.rndc_config", .type = CONF_PATH, AT(rndc_config), .example = HIWAT_SYSCONFDIR "/rndc.conf",
 	    .help = "File with that key. Default: rndc's own." },
 	{ .key = "dns.named_checkconf", .type = CONF_PATH, AT(named_checkconf), .example = "/usr/bin/named-checkconf",
 	    .help = "Program that prints the settings of BIND, run once an hour. Default: it is not run." },

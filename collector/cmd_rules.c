@@ -15,7 +15,7 @@ const char cmd_rules_usage[] =
     "       hiwat-collector rules [-r RULES] list\n"
     "       hiwat-collector rules [-r RULES] explain ID\n"
     "check tells every mistake with file, line and column; list prints all rules, one a line; explain prints where a\n"
-    "rule comes from, why it is there and what to do when it fires.\n"
+    "rule comes from, why it is there, what to do when it fires, and its figures.\n"
     "\n"
     "  -r RULES  directory or file of rules (" COLLECTOR_RULES_DEFAULT ")\n"
     "\n"

@@ -65,9 +65,8 @@ keys_of_sample() {
 				section = key
 			else
 				key = section "." key
-			if (value == "" && indent == 0 && section != "routes")
-				next # a section, no option
-			print key, value
+			if ($0 !~ /^[a-z]/) # else a section, no option
+				print key, value
 		}'
 }
 
@@ -99,6 +98,7 @@ check_keys "$agent"
 {
 	keys_of_page "$yaml" 'The collector' ''
 	keys_of_page "$yaml" Routes routes.
+	keys_of_page "$yaml" Overrides overrides.
 } >"$dir/page.keys"
 check_keys "$collector"
 
