@@ -52,7 +52,7 @@ struct http_listener {
 	unsigned threads;
 	unsigned connections_max, connections_per_address; /* 0: no limit of its own per address */
 	unsigned idle_s;      /* a connection without traffic is closed after this */
-	unsigned deadline_ms; /* from the first byte of a request's headers known to its last byte: 408 above */
+	unsigned deadline_ms; /* from a request's headers to its last byte: the connection is closed above */
 };
 
 /* HIWAT_E_CONFIG or HIWAT_E_SYS with a sentence in why. Everything in the listener is borrowed until http_stop(). */
