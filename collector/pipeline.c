@@ -60,10 +60,13 @@ load_snapshot(struct pipeline *p)
 	}
 	/*
 	 * A collector that was away cannot know who was silent meanwhile: everybody gets the full time again. Who is silent
-	 * then is said once more, in case the store was lost; an incident that is open already takes no notice.
+	 * then is said once more, in case the store was lost; an incident that is open already takes no notice. Likewise it
+	 * takes ten minutes to say that nobody speaks for two any more.
 	 */
 	for (unsigned i = 0; p->hosts != NULL && i < hosts_count(p->hosts); i++) {
 		hosts_at(p->hosts, i)->silent = false;
+		hosts_at(p->hosts, i)->duplicate = true;
+		hosts_at(p->hosts, i)->duplicate_mono_ns = p->started_mono_ns;
 		expect_all_samplers(hosts_at(p->hosts, i), p->started_mono_ns);
 	}
 }
@@ -246,11 +249,8 @@ note_boot(struct pipeline *p, struct host *h, struct track *t, const uint8_t boo
 		return;
 	if (t == &h->live && memcmp(t->boot_id, none, 16) != 0) {
 		/* A, B and A again: two hosts under one uuid. */
-		if (memcmp(h->previous_boot_id, boot_id, 16) == 0 && !h->duplicate) {
-			h->duplicate = true;
-			struct watch_event e = { .rule = "host-duplicate", .host = h, .fires = true };
-			emit_builtin(p, &e);
-		}
+		if (memcmp(h->previous_boot_id, boot_id, 16) == 0)
+			watch_duplicate(h, h->last_mono_ns, emit_builtin, p);
 		memcpy(h->previous_boot_id, t->boot_id, 16);
 	}
 	memcpy(t->boot_id, boot_id, 16);
@@ -349,11 +349,14 @@ batch_locked(struct pipeline *p, const Hiwat__Batch *b, const struct arrival *a,
 	case STREAM_DUPLICATE:
 		h->duplicates++;
 		p->stats.duplicates++;
+		if (!host_note_batch(h, b->sequence, b->wall_ns))
+			watch_duplicate(h, a->mono_ns, emit_builtin, p);
 		break;
 	case STREAM_NEW:
 		h->batches++;
 		p->stats.batches++;
 		p->stats.late += late;
+		host_note_batch(h, b->sequence, b->wall_ns);
 		note_arrival(p, h, b, a);
 		err = apply_batch(p, h, b, a, late);
 		if (err != HIWAT_OK)

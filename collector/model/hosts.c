@@ -245,6 +245,18 @@ host_describe(struct host *h, const Hiwat__Host *m)
 	return err;
 }
 
+bool
+host_note_batch(struct host *h, uint64_t sequence, uint64_t wall_ns)
+{
+	size_t i = sequence % HOST_RECENT;
+
+	if (h->recent[i].sequence == sequence && h->recent[i].wall_ns != wall_ns)
+		return false;
+	h->recent[i].sequence = sequence;
+	h->recent[i].wall_ns = wall_ns;
+	return true;
+}
+
 struct host_view
 host_view_of(const struct host *h, const struct track *t, const struct labels *labels)
 {

@@ -13,6 +13,7 @@
 
 #define HOST_ID_LEN 36 /* the uuid as text, without the NUL */
 #define STREAM_RANGES_MAX 16
+#define HOST_RECENT 16 /* batches that are remembered, to know one that is sent again */
 #define CLOCK_SLOTS 12 /* of five minutes: the smallest (received - sent) of the last hour */
 
 struct rule_state;
@@ -63,6 +64,10 @@ struct host {
 	uint8_t previous_boot_id[16]; /* to notice two hosts under one uuid */
 	bool silent, silent_in_fleet; /* nothing is heard; told as one of many */
 	bool duplicate, clock_skewed;
+	uint64_t duplicate_mono_ns; /* when two agents under this uuid were last noticed */
+	struct {
+		uint64_t sequence, wall_ns;
+	} recent[HOST_RECENT]; /* by sequence modulo HOST_RECENT */
 	uint64_t overdue_mono_ns;         /* since when a batch is overdue, 0: none is */
 	double unknown_lines;             /* at the last look, see watch.c */
 	unsigned n_drift_rounds;
@@ -102,6 +107,12 @@ int track_put(struct track *t, struct labels *labels, const Hiwat__Record *recor
 /* Drops all values, not the rules' state. */
 void track_clear(struct track *t);
 void track_mark(const struct track *t, struct labels *labels);
+
+/*
+ * Notes a batch by its number and its time. False when the same number came with another time not long ago: an agent never
+ * uses a number twice, so two agents have one state directory.
+ */
+bool host_note_batch(struct host *h, uint64_t sequence, uint64_t wall_ns);
 
 /* The host as rules and API see it. */
 struct host_view host_view_of(const struct host *h, const struct track *t, const struct labels *labels);

@@ -7,6 +7,8 @@
 
 #define FLEET_HOSTS_MIN 5     /* fewer are told one by one */
 #define FLEET_SHARE 5         /* a fifth of the fleet */
+#define DUPLICATE_NS (600 * NSEC_PER_SEC)   /* over after ten minutes without another sign of the second agent */
+#define DUPLICATE_AGAIN_NS (60 * NSEC_PER_SEC)
 #define CLOCK_ROUNDS 10       /* rounds between two looks at the clocks */
 #define CLOCK_SKEW_S 30.0
 #define CLOCK_CLEAR_S 24.0    /* four fifths of the threshold */
@@ -109,6 +111,19 @@ judge_clocks(struct hosts *hosts, uint64_t wall_ns, watch_emit *emit, void *arg)
 	}
 }
 
+static void
+judge_duplicates(struct hosts *hosts, uint64_t mono_ns, watch_emit *emit, void *arg)
+{
+	for (unsigned i = 0; i < hosts_count(hosts); i++) {
+		struct host *h = hosts_at(hosts, i);
+		if (!h->duplicate || mono_ns - h->duplicate_mono_ns <= DUPLICATE_NS)
+			continue;
+		h->duplicate = false;
+		struct watch_event e = { .rule = "host-duplicate", .host = h };
+		emit(arg, &e);
+	}
+}
+
 /* Lines that the parsers of this host's agent did not know; what the kernel overwrote is no new shape. */
 static double
 unknown_lines(const struct host *h, const struct labels *labels, int metric)
@@ -189,6 +204,7 @@ watch_tick(struct watch *w, struct hosts *hosts, struct labels *labels, uint64_t
 
 	if (w->ticks % CLOCK_ROUNDS == 0)
 		judge_clocks(hosts, wall_ns, emit, arg);
+	judge_duplicates(hosts, mono_ns, emit, arg);
 	if (w->ticks % DRIFT_ROUNDS == 0)
 		judge_formats(w, hosts, labels, mono_ns, emit, arg);
 	w->ticks++;
@@ -206,6 +222,18 @@ watch_heard(struct host *h, bool was_told, watch_emit *emit, void *arg)
 		struct watch_event e = { .rule = "host-silent", .host = h };
 		emit(arg, &e);
 	}
+}
+
+void
+watch_duplicate(struct host *h, uint64_t mono_ns, watch_emit *emit, void *arg)
+{
+	/* Said again now and then, in case the store was lost; not with each batch. */
+	if (h->duplicate && mono_ns - h->duplicate_mono_ns < DUPLICATE_AGAIN_NS)
+		return;
+	h->duplicate = true;
+	h->duplicate_mono_ns = mono_ns;
+	struct watch_event e = { .rule = "host-duplicate", .host = h, .fires = true };
+	emit(arg, &e);
 }
 
 void

@@ -25,7 +25,15 @@ static const char rules_text[] =
     "    threshold_source: ours\n"
     "    reason: connections are lost\n"
     "    summary: the accept queue overflows\n"
-    "    warning: grows(hiwat_listen_overflows_total)\n";
+    "    warning: grows(hiwat_listen_overflows_total)\n"
+    "  - id: host-duplicate\n"
+    "    cause: host-duplicate\n"
+    "    by: []\n"
+    "    threshold_source: ours\n"
+    "    reason: one hides the other\n"
+    "    builtin: host-duplicate\n"
+    "    level: warning\n"
+    "    summary: two agents under one identity\n";
 
 static char dir[64];
 static struct store *store;
@@ -353,6 +361,25 @@ START_TEST(restart)
 }
 END_TEST
 
+/* Two agents with copies of one state directory use the same numbers: the second one's batches must not vanish unnoticed. */
+START_TEST(copied_state)
+{
+	struct found f = { 0 };
+	Hiwat__Batch *copy = make_batch(0, 2, 0);
+
+	ck_assert_int_eq(post_batch(make_batch(0, 1, 0)), 200);
+	ck_assert_int_eq(post_batch(make_batch(0, 2, 0)), 200);
+	ck_assert_int_eq(post_batch(make_batch(0, 2, 0)), 200);
+	pipeline_read(pipeline, read_alerts, &f);
+	ck_assert_uint_eq(f.open, 0);
+	copy->wall_ns += 300000000;
+	ck_assert_int_eq(post_batch(copy), 200);
+	pipeline_read(pipeline, read_alerts, &f);
+	ck_assert_uint_eq(f.open, 1);
+	ck_assert_str_eq(f.summary, "two agents under one identity");
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -366,6 +393,7 @@ suite(void)
 	tcase_add_test(tc, bad_batches_change_nothing);
 	tcase_add_test(tc, too_many_hosts);
 	tcase_add_test(tc, restart);
+	tcase_add_test(tc, copied_state);
 	suite_add_tcase(s, tc);
 	return s;
 }

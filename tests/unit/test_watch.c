@@ -153,6 +153,25 @@ START_TEST(clocks)
 }
 END_TEST
 
+/* Told once, and over ten minutes after the last sign. */
+START_TEST(duplicates)
+{
+	make_hosts(2);
+	struct host *h = hosts_at(hosts, 1);
+	told[0] = '\0';
+	for (unsigned t = 1000; t < 1059; t++)
+		watch_duplicate(h, t * S, note, NULL);
+	ck_assert_str_eq(told, "host-duplicate+1 ");
+	watch_duplicate(h, 1100 * S, note, NULL);
+	hosts_at(hosts, 0)->last_mono_ns = h->last_mono_ns = 1100 * S;
+	pass(1101, 1700, 99, 99);
+	ck_assert_str_eq(told, "");
+	pass(1701, 1702, 99, 99);
+	ck_assert_str_eq(told, "host-duplicate-1 ");
+	end();
+}
+END_TEST
+
 static void
 put_unknown(struct host *h, const char *source, uint64_t lines)
 {
@@ -205,6 +224,7 @@ suite(void)
 	tcase_add_test(tc, small_fleet);
 	tcase_add_test(tc, slow_decay);
 	tcase_add_test(tc, clocks);
+	tcase_add_test(tc, duplicates);
 	tcase_add_test(tc, formats);
 	suite_add_tcase(s, tc);
 	return s;
