@@ -268,11 +268,32 @@ config_drop(struct agent_config *c)
 
 /* What cannot change while the agent runs. */
 static bool
+same_text(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool
+same_list(const struct conf_list *a, const struct conf_list *b)
+{
+	for (size_t i = 0; i < a->n && i < b->n; i++) {
+		if (strcmp(a->items[i], b->items[i]) != 0)
+			return false;
+	}
+	return a->n == b->n;
+}
+
+/* What the spool and the samplers were opened with. */
+static bool
 needs_restart(const struct agent_config *was, const struct agent_config *is)
 {
-	return strcmp(was->state_dir, is->state_dir) != 0 || was->interval_ms != is->interval_ms ||
+	return !same_text(was->state_dir, is->state_dir) || was->interval_ms != is->interval_ms ||
 	    was->spool_max_bytes != is->spool_max_bytes || was->spool_min_free_bytes != is->spool_min_free_bytes ||
-	    was->samplers_disabled.n != is->samplers_disabled.n;
+	    !same_list(&was->samplers_disabled, &is->samplers_disabled) ||
+	    !same_text(was->unbound_control_socket, is->unbound_control_socket) ||
+	    !same_text(was->bind_statistics_url, is->bind_statistics_url) || !same_text(was->rndc, is->rndc) ||
+	    !same_text(was->rndc_config, is->rndc_config) || !same_text(was->named_checkconf, is->named_checkconf) ||
+	    !same_text(was->named_conf, is->named_conf) || was->dns_budget_percent != is->dns_budget_percent;
 }
 
 static void
@@ -309,7 +330,7 @@ reload(struct agent *a)
 	else
 		log_info(TOPIC, "the configuration was read again, %zu collectors", fresh->collectors.n);
 	if (needs_restart(a->first, fresh))
-		log_warn(TOPIC, "state_dir, interval, spool and samplers change with the next start only");
+		log_warn(TOPIC, "state_dir, interval, spool, dns and samplers change with the next start only");
 	tell_what_is_missing(a);
 	if (old != a->first)
 		config_drop(old);

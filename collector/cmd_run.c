@@ -245,6 +245,11 @@ snapshot_loop(void *arg)
 		clock_gettime(CLOCK_MONOTONIC, &until);
 		uint64_t ms = c->config.snapshot_interval_ms;
 		until.tv_sec += (time_t)(ms / 1000);
+		until.tv_nsec += (long)(ms % 1000 * NSEC_PER_MSEC);
+		if (until.tv_nsec >= (long)NSEC_PER_SEC) {
+			until.tv_nsec -= (long)NSEC_PER_SEC;
+			until.tv_sec++;
+		}
 		int err = 0;
 		while (!c->stopping && err != ETIMEDOUT)
 			err = pthread_cond_timedwait(&c->stop_cond, &c->stop_lock, &until);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "client.h"
+#include "scan.h"
 
 #define ROWS_DEFAULT 20
 
@@ -128,7 +129,7 @@ short_time(double s, char out[16])
 }
 
 static void
-print_rows(struct table *t, size_t max)
+print_rows(struct table *t, uint64_t max)
 {
 	char use[16], limit[16], time[16];
 
@@ -175,7 +176,7 @@ cmd_top(int argc, char **argv)
 {
 	const char *base = CLIENT_URL_DEFAULT;
 	struct table t = { 0 };
-	size_t max = ROWS_DEFAULT;
+	uint64_t max = ROWS_DEFAULT;
 	int c;
 
 	while ((c = getopt(argc, argv, "u:n:")) != -1) {
@@ -184,7 +185,8 @@ cmd_top(int argc, char **argv)
 			base = optarg;
 			break;
 		case 'n':
-			max = strtoul(optarg, NULL, 10);
+			if (!text_is_u64(text_of(optarg), &max))
+				return cmd_usage_error(argv[0], "-n wants a number, not '%s'", optarg);
 			break;
 		default:
 			return cmd_usage_error(argv[0], "see the message above");
