@@ -19,7 +19,7 @@
 const char cmd_check_usage[] =
     "usage: hiwat-agent parse KIND FILE | hiwat-collector check [-r RULES] [-v] [FILE]\n"
     "Judges values in Prometheus text, as hiwat-agent parse and hiwat-agent once print them, by the rules. There is no\n"
-    "history: `for` is ignored, rules on rates and trends are not judged. Counters of refusals above 0 warn, since boot.\n"
+    "history: `for` is ignored up to a day, rules on rates, trends and ages are not judged. Counters of refusals above 0 warn, since boot.\n"
     "\n"
     "  -r RULES  directory or file of rules (" COLLECTOR_RULES_DEFAULT ")\n"
     "  -v        also name the rules that need history\n"

@@ -373,7 +373,8 @@ START_TEST(check_judges_one_sample)
 	    "  - id: ok\n" HEAD "    critical: hiwat_pf_states > 500\n  - id: history\n" HEAD
 	    "    critical: grows(hiwat_listen_overflows_total)\n  - id: boot\n" HEAD "    since_boot: true\n"
 	    "    critical: grows(hiwat_mbuf_requests_denied_total)\n  - id: absent\n" HEAD
-	    "    critical: hiwat_swap_bytes_used > 5\n");
+	    "    critical: hiwat_swap_bytes_used > 5\n  - id: week\n" HEAD "    for: 7d\n"
+	    "    critical: hiwat_pf_states > 5\n");
 	struct rule_host h;
 	struct checked c = { 0 };
 	unsigned judged = 99;
@@ -392,8 +393,9 @@ START_TEST(check_judges_one_sample)
 	ck_assert_str_eq(c.events[1].rule->id, "boot");
 	ck_assert_int_eq(c.events[1].level, RULE_LEVEL_WARNING);
 	ck_assert(c.events[1].value == 14103);
-	ck_assert_uint_eq(c.n_not_judged, 1);
+	ck_assert_uint_eq(c.n_not_judged, 2);
 	ck_assert_str_eq(c.not_judged[0]->id, "history");
+	ck_assert_str_eq(c.not_judged[1]->id, "week");
 	rule_host_fini(&h);
 	/* Nothing there, nothing judged. */
 	rule_host_init(&h, set, "freebsd");
