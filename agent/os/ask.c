@@ -53,9 +53,9 @@ send_all(int fd, struct text request, uint64_t deadline_ns)
 	return 0;
 }
 
-/* Until the other side closes. */
+/* Until the other side closes or, with is_message, a NUL has come. */
 static int
-receive_all(struct fetch *f, int fd, uint64_t deadline_ns, int *sys_errno)
+receive_all(struct fetch *f, int fd, bool is_message, uint64_t deadline_ns, int *sys_errno)
 {
 	for (;;) {
 		size_t room = ANSWER_MIN < f->buf.limit - f->buf.len ? ANSWER_MIN : f->buf.limit - f->buf.len;
@@ -69,6 +69,8 @@ receive_all(struct fetch *f, int fd, uint64_t deadline_ns, int *sys_errno)
 			return HIWAT_OK;
 		if (n > 0) {
 			buf_advance(&f->buf, (size_t)n);
+			if (is_message && memchr(p, '\0', (size_t)n) != NULL)
+				return HIWAT_OK;
 		} else if (errno == EAGAIN) {
 			*sys_errno = wait_for(fd, POLLIN, deadline_ns);
 			if (*sys_errno != 0)
@@ -95,8 +97,8 @@ connect_unix(int fd, const struct sockaddr_un *address, uint64_t deadline_ns)
 	}
 }
 
-int
-fetch_unix(struct fetch *f, const char *path, struct text request, unsigned deadline_ms, struct text *out)
+static int
+ask_unix(struct fetch *f, const char *path, struct text request, bool is_message, unsigned deadline_ms, struct text *out)
 {
 	uint64_t started_ns = clock_mono_ns(), deadline_ns = started_ns + deadline_ms * NSEC_PER_MSEC;
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -112,13 +114,32 @@ fetch_unix(struct fetch *f, const char *path, struct text request, unsigned dead
 		sys_errno = send_all(fd, request, deadline_ns);
 	err = fetch_err(sys_errno);
 	if (err == HIWAT_OK)
-		err = receive_all(f, fd, deadline_ns, &sys_errno);
+		err = receive_all(f, fd, is_message, deadline_ns, &sys_errno);
 	if (err == HIWAT_OK)
 		*out = (struct text){ buf_str(&f->buf), f->buf.len };
 out:
 	if (fd >= 0)
 		close(fd);
 	return fetch_done(f, "connect", path, started_ns, err, sys_errno, f->buf.len);
+}
+
+int
+fetch_unix(struct fetch *f, const char *path, struct text request, unsigned deadline_ms, struct text *out)
+{
+	return ask_unix(f, path, request, false, deadline_ms, out);
+}
+
+int
+fetch_unix_message(struct fetch *f, const char *path, struct text request, unsigned deadline_ms, struct text *out)
+{
+	struct text answer;
+	int err = ask_unix(f, path, request, true, deadline_ms, &answer);
+
+	if (err != HIWAT_OK)
+		return err;
+	const char *end = memchr(answer.p, '\0', answer.n);
+	*out = (struct text){ answer.p, end != NULL ? (size_t)(end - answer.p) : answer.n };
+	return HIWAT_OK;
 }
 
 static int

@@ -1,6 +1,7 @@
 #include "dns_unbound.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "err.h"
 
@@ -39,4 +40,16 @@ unbound_control(struct fetch *f, const char *socket, const char *command, unsign
 		return HIWAT_E_NODATA;
 	}
 	return err;
+}
+
+bool
+unbound_is_here(const char *socket)
+{
+	if (socket != NULL)
+		return true;
+	for (size_t i = 0; i < sizeof(usual_sockets) / sizeof(usual_sockets[0]); i++) {
+		if (access(usual_sockets[i], F_OK) == 0)
+			return true;
+	}
+	return false;
 }

@@ -15,4 +15,7 @@
 int unbound_control(struct fetch *f, const char *socket, const char *command, unsigned deadline_ms, struct text *out,
     const char **found);
 
+/* Whether a socket is configured, or one of the usual ones exists. */
+bool unbound_is_here(const char *socket);
+
 #endif

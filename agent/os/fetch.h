@@ -88,6 +88,9 @@ int fetch_path_u64(struct fetch *f, const char *path, uint64_t *value);
  */
 int fetch_unix(struct fetch *f, const char *path, struct text request, unsigned deadline_ms, struct text *out);
 
+/* The same for one answer that a NUL ends, which is not part of *out. */
+int fetch_unix_message(struct fetch *f, const char *path, struct text request, unsigned deadline_ms, struct text *out);
+
 /*
  * Sends one datagram from a fresh port to an IP address and waits for one datagram that starts with the same two bytes,
  * as answers of DNS do. address is numeric, IPv4 or IPv6. HIWAT_E_MISSING: the port is closed.

@@ -95,6 +95,64 @@ START_TEST(sockets)
 }
 END_TEST
 
+#define CHAOS_HEAD "\x12\x34\x85\x80\0\1\0\1\0\0\0\1"
+#define CHAOS_QUESTION "\1a\1b\0\0\20\0\3"
+#define CHAOS_RECORD "\xc0\x0c\0\20\0\3\0\0\0\0\0\7"
+
+static const struct {
+	const char *what;
+	struct text answer;
+	const char *first, *second; /* NULL: none */
+} chaos_rows[] = {
+	{ "two strings", BYTES(CHAOS_HEAD CHAOS_QUESTION CHAOS_RECORD "\2ab\3cde"), "ab", "cde" },
+	{ "with a record behind", BYTES(CHAOS_HEAD CHAOS_QUESTION CHAOS_RECORD "\6abcdef\0\0\51\20\0\0\0\0\0\0\0"), "abcdef", NULL },
+	{ "a name in full", BYTES(CHAOS_HEAD CHAOS_QUESTION "\1a\1b\0\0\20\0\3\0\0\0\0\0\2\1x"), "x", NULL },
+	{ "a string longer than its record", BYTES(CHAOS_HEAD CHAOS_QUESTION CHAOS_RECORD "\7abcdef"), NULL, NULL },
+	{ "a record longer than the message", BYTES(CHAOS_HEAD CHAOS_QUESTION CHAOS_RECORD "\2ab\2cd"), NULL, NULL },
+	{ "cut in the record's head", BYTES(CHAOS_HEAD CHAOS_QUESTION "\xc0\x0c\0\20\0\3\0\0"), NULL, NULL },
+	{ "cut in the record's name", BYTES(CHAOS_HEAD CHAOS_QUESTION "\xc0"), NULL, NULL },
+	{ "cut behind the question", BYTES(CHAOS_HEAD CHAOS_QUESTION), NULL, NULL },
+	{ "another class", BYTES(CHAOS_HEAD CHAOS_QUESTION "\xc0\x0c\0\20\0\1\0\0\0\0\0\2\1x"), NULL, NULL },
+	{ "another type", BYTES(CHAOS_HEAD CHAOS_QUESTION "\xc0\x0c\0\1\0\3\0\0\0\0\0\2\1x"), NULL, NULL },
+	{ "no answers", BYTES("\x12\x34\x85\x80\0\1\0\0\0\0\0\0" CHAOS_QUESTION), NULL, NULL },
+	{ "no question", BYTES("\x12\x34\x85\x80\0\0\0\1\0\0\0\0" CHAOS_RECORD "\2ab\3cde"), NULL, NULL },
+	{ "refused", BYTES("\x12\x34\x85\x85\0\1\0\0\0\0\0\0" CHAOS_QUESTION), NULL, NULL },
+};
+
+static void
+expect_string(struct text *strings, const char *expected)
+{
+	struct text string;
+	bool has = dns_string_next(strings, &string);
+
+	ck_assert_int_eq(has, expected != NULL);
+	if (has)
+		ck_assert(text_eq(string, expected));
+}
+
+START_TEST(chaos_texts)
+{
+	static const char expected[] = "\x12\x34\1\0\0\1\0\0\0\0\0\1" CHAOS_QUESTION "\0\0\51\20\0\0\0\0\0\0";
+	char query[DNS_QUERY_MAX];
+	struct text strings = TEXT("");
+	size_t n = dns_query_write_chaos(query, 0x1234, "a.b");
+
+	ck_assert_uint_eq(n, sizeof(expected));
+	ck_assert_mem_eq(query, expected, n);
+	ck_assert_uint_eq(dns_query_write_chaos(query, 1, "a..b"), 0);
+	n = dns_query_write_chaos(query, 0x1234, "a.b");
+	/* In memory of its own, so that a sanitizer sees what is read behind it. */
+	char *bytes = malloc(chaos_rows[_i].answer.n);
+	memcpy(bytes, chaos_rows[_i].answer.p, chaos_rows[_i].answer.n);
+	struct text answer = { bytes, chaos_rows[_i].answer.n };
+	bool has = dns_answer_chaos(answer, (struct text){ query, n }, &strings);
+	ck_assert_msg(has || chaos_rows[_i].first == NULL, "%s", chaos_rows[_i].what);
+	expect_string(&strings, chaos_rows[_i].first);
+	expect_string(&strings, chaos_rows[_i].second);
+	free(bytes);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -103,6 +161,7 @@ suite(void)
 
 	tcase_add_loop_test(tc, queries, 0, ARRAY_LEN(query_rows));
 	tcase_add_test(tc, query_bytes);
+	tcase_add_loop_test(tc, chaos_texts, 0, ARRAY_LEN(chaos_rows));
 	tcase_add_loop_test(tc, answers, 0, ARRAY_LEN(answer_rows));
 	tcase_add_test(tc, sockets);
 	suite_add_tcase(s, tc);
