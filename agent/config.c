@@ -9,6 +9,7 @@
 #include "arena.h"
 #include "codec.h"
 #include "diag.h"
+#include "dns_address.h"
 #include "err.h"
 #include "sampler.h"
 #include "scan.h"
@@ -98,6 +99,14 @@ check_statistics_url(const char *url)
 }
 
 static const char *
+check_dns_address(const char *text)
+{
+	struct dns_address address;
+
+	return dns_address_parse(text, &address) ? NULL : "no IP address, with or without #port";
+}
+
+static const char *
 check_label_text(const char *text)
 {
 	size_t len = strlen(text);
@@ -159,6 +168,13 @@ static const struct conf_option options[] = {
 	    .help = "Program that prints the settings of BIND, run once an hour. Default: it is not run." },
 	{ .key = "dns.named_conf", .type = CONF_PATH, AT(named_conf), .example = "/etc/bind/named.conf",
 	    .help = "File that it reads. Default: named-checkconf's own." },
+	{ .key = "dns.dnsmasq_address", .type = CONF_STRING, AT(dnsmasq_address), .check = check_dns_address,
+	    .example = "192.0.2.53",
+	    .help = "Where dnsmasq is asked for its statistics, with #port if that is not 53. Default: 127.0.0.1 is tried." },
+	{ .key = "dns.forwarders", .type = CONF_LIST, AT(dns_forwarders), .check = check_dns_address,
+	    .max = SAMPLER_FORWARDERS_MAX, .example = "[192.0.2.1, '2001:db8::1', '192.0.2.2#5353']",
+	    .help = "Servers that the resolver of this host forwards to: each is asked for localhost every 30 seconds. dnsmasq tells "
+		    "of its own and needs none here. Default: none." },
 	{ .key = "dns.budget_percent", .type = CONF_INTEGER, AT(dns_budget_percent), .value = "1", .min = 1, .max = 100,
 	    .help = "Share of the time that a resolver may spend on telling its statistics: one that answers slowly is asked less "
 		    "often, every five minutes at least." },
@@ -264,6 +280,9 @@ agent_config_sampler(const struct agent_config *c, struct sampler_config *out)
 	out->rndc_config = c->rndc_config;
 	out->named_checkconf = c->named_checkconf;
 	out->named_conf = c->named_conf;
+	out->dnsmasq_address = c->dnsmasq_address;
+	out->dns_forwarders = c->dns_forwarders.items;
+	out->n_dns_forwarders = c->dns_forwarders.n;
 	out->dns_budget_percent = (unsigned)c->dns_budget_percent;
 }
 

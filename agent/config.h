@@ -24,6 +24,8 @@ struct agent_config {
 	int log_level; /* enum log_level */
 	char *unbound_control_socket; /* NULL: the usual places are tried */
 	char *bind_statistics_url, *rndc, *rndc_config, *named_checkconf, *named_conf; /* NULL: not asked */
+	char *dnsmasq_address; /* NULL: 127.0.0.1 is tried */
+	struct conf_list dns_forwarders;
 	int64_t dns_budget_percent;
 	struct conf_list samplers_disabled;
 };

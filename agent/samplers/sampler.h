@@ -13,6 +13,8 @@
 struct arena;
 struct fetch_trace;
 
+#define SAMPLER_FORWARDERS_MAX 4
+
 /* What samplers need to know of the configuration and of the system; borrowed for the life of the sampler. */
 struct sampler_config {
 	const char *proc_dir;  /* "/proc"; another directory in tests */
@@ -24,6 +26,10 @@ struct sampler_config {
 	const char *bind_statistics_url; /* NULL here and below: not asked */
 	const char *rndc, *named_checkconf; /* programs */
 	const char *rndc_config, *named_conf; /* their files; NULL: what they take by themselves */
+	const char *dnsmasq_address; /* NULL: 127.0.0.1 is tried */
+	const char *resolved_socket; /* NULL: systemd's own */
+	char *const *dns_forwarders;
+	size_t n_dns_forwarders; /* at most SAMPLER_FORWARDERS_MAX */
 	unsigned dns_budget_percent; /* of the time, see is_paced; 0: 1 */
 	uint16_t dns_port; /* where the resolver of the host is asked; 0: 53 */
 	const struct fetch_trace *trace;    /* hears of every call that samplers make; NULL: nobody listens */

@@ -76,7 +76,7 @@ START_TEST(config_takes_all)
 			      "labels: {role: dns}\nstate_dir: /s\ninterval: 1s\nspool: {max_bytes: 1MiB, min_free_bytes: 0}\n"
 			      "timeout: 5s\ncompress: true\nlog_level: debug\ndns: {unbound_control_socket: /u,\n"
 			      "  bind_statistics_url: 'http://[::1]:8053/json', rndc: /r, rndc_config: /rc, named_checkconf: /n,\n"
-			      "  named_conf: /nc, budget_percent: 5}\n"
+			      "  named_conf: /nc, budget_percent: 5, dnsmasq_address: 192.0.2.1, forwarders: ['::1#5']}\n"
 			      "samplers: {disabled: [disk, pf]}\n"), 0);
 	ck_assert_uint_eq(config.collectors.n, 3);
 	ck_assert_str_eq(config.ca_file, "/ca");
@@ -95,6 +95,9 @@ START_TEST(config_takes_all)
 	ck_assert_str_eq(sampler.named_checkconf, "/n");
 	ck_assert_str_eq(sampler.named_conf, "/nc");
 	ck_assert_uint_eq(sampler.dns_budget_percent, 5);
+	ck_assert_str_eq(sampler.dnsmasq_address, "192.0.2.1");
+	ck_assert_uint_eq(sampler.n_dns_forwarders, 1);
+	ck_assert_str_eq(sampler.dns_forwarders[0], "::1#5");
 }
 END_TEST
 
@@ -121,6 +124,10 @@ static const struct {
 	    ":1:28: dns.bind_statistics_url: \"http://ns.example.org/\" is a URL without an IP address" },
 	{ "dns: {bind_statistics_url: 'http://[::1/'}", ":1:28: dns.bind_statistics_url: \"http://[::1/\" is a URL without" },
 	{ "dns: {bind_statistics_url: 'http://127.0.0.1/?a'}", ":1:28: dns.bind_statistics_url: \"http://127.0.0.1/?a\" is no plain" },
+	{ "dns: {dnsmasq_address: localhost}", ":1:24: dns.dnsmasq_address: \"localhost\" is no IP address" },
+	{ "dns: {forwarders: ['192.0.2.1#65536']}", ":1:20: dns.forwarders: \"192.0.2.1#65536\" is no IP address" },
+	{ "dns: {forwarders: ['192.0.2.1#']}", ":1:20: dns.forwarders: \"192.0.2.1#\" is no IP address" },
+	{ "dns: {forwarders: ['192.0.2']}", ":1:20: dns.forwarders: \"192.0.2\" is no IP address" },
 	{ "dns: {budget_percent: 0}", ":1:23: dns.budget_percent: \"0\" is out of range" },
 	{ "interval: 500ms", ":1:11: interval: \"500ms\" is out of range" },
 	{ "spool: {max_bytes: 1KiB}", ":1:20: spool.max_bytes: \"1KiB\" is out of range" },

@@ -1,6 +1,7 @@
 /* The DNS samplers against a real unbound on loopback. */
 #include "unit.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -24,7 +25,7 @@ setup(void)
 {
 	tree_make(&dir);
 	fetch_init(&fetch, NULL, 1 << 20);
-	resolver_start_unbound(&unbound, &dir, "\tmsg-cache-size: 1m\n");
+	resolver_start_unbound(&unbound, &dir, "\tmsg-cache-size: 1m\n" RESOLVER_DEAD_ZONE);
 	snprintf(control, sizeof(control), "%s/control", dir.dir);
 }
 
@@ -45,16 +46,19 @@ START_TEST(counts_are_what_was_sent)
 	ck_assert_msg(sampled_take(&sampled, 10) == HIWAT_OK, "%s", sampled.why.text);
 	double queries = sampled_value(&sampled, "hiwat_dns_queries_total{server=\"unbound\"}");
 	double noerror = sampled_value(&sampled, "hiwat_dns_responses_total{rcode=\"NOERROR\",server=\"unbound\"}");
+	double servfail = sampled_value(&sampled, "hiwat_dns_responses_total{rcode=\"SERVFAIL\",server=\"unbound\"}");
 	double nxdomain = sampled_value(&sampled, "hiwat_dns_responses_total{rcode=\"NXDOMAIN\",server=\"unbound\"}");
 	resolver_ask_all(&unbound, "a.up.test", 20, 0);
 	resolver_ask_all(&unbound, "x%u.no.test", 7, 3);
+	resolver_ask_all(&unbound, "d%u.dead.example", 3, 2);
 	ck_assert_int_eq(sampled_take(&sampled, 20), HIWAT_OK);
-	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_queries_total{server=\"unbound\"}"), queries + 27);
+	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_queries_total{server=\"unbound\"}"), queries + 30);
 	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_responses_total{rcode=\"NOERROR\",server=\"unbound\"}"), noerror + 20);
 	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_responses_total{rcode=\"NXDOMAIN\",server=\"unbound\"}"), nxdomain + 7);
+	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_responses_total{rcode=\"SERVFAIL\",server=\"unbound\"}"), servfail + 3);
 	/* Another sample shows that sampling resets nothing. */
 	ck_assert_int_eq(sampled_take(&sampled, 30), HIWAT_OK);
-	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_queries_total{server=\"unbound\"}"), queries + 27);
+	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_queries_total{server=\"unbound\"}"), queries + 30);
 	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_cache_limit_bytes{cache=\"message\",server=\"unbound\"}"), 1 << 20);
 	ck_assert_double_ge(sampled_value(&sampled, "hiwat_dns_cache_bytes{cache=\"message\",server=\"unbound\"}"), 0);
 	ck_assert_double_ge(sampled_value(&sampled, "hiwat_dns_cache_limit_entries{cache=\"infra\",server=\"unbound\"}"), 1);
@@ -115,6 +119,44 @@ START_TEST(a_silent_control_socket_times_out)
 }
 END_TEST
 
+/* A server that answers, one that is down and one that is there and silent. */
+START_TEST(forwarders)
+{
+	struct sampler_config config = SAMPLER_DEFAULTS;
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(a);
+	char up[32], silent[32], down[] = "127.0.0.1#1", expected[1024];
+	char *const addresses[] = { up, down, silent };
+
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+	snprintf(up, sizeof(up), "127.0.0.1#%u", unbound.port);
+	snprintf(silent, sizeof(silent), "127.0.0.1#%u", ntohs(a.sin_port));
+	config.state_dir = dir.dir;
+	config.unbound_control_socket = control;
+	config.dns_forwarders = addresses;
+	config.n_dns_forwarders = 2;
+	sampled_open(&sampled, "dns_forwarders", &config);
+	for (unsigned i = 1; i <= 3; i++) {
+		ck_assert_msg(sampled_take(&sampled, 30 * i) == HIWAT_OK, "%s", sampled.why.text);
+		snprintf(expected, sizeof(expected), "hiwat_dns_upstream_queries_total{server=\"unbound\",upstream=\"%s\"}", up);
+		ck_assert_double_eq(sampled_value(&sampled, expected), i);
+	}
+	sampled_close(&sampled);
+	/* The counts outlive the agent; a server that is new begins at 0. */
+	config.n_dns_forwarders = 3;
+	sampled_open(&sampled, "dns_forwarders", &config);
+#define SERIES(metric) "hiwat_dns_upstream_" metric "_total{server=\"unbound\",upstream=\"%s\"} "
+	snprintf(expected, sizeof(expected), SERIES("queries") "4\n" SERIES("failures") "0\n" SERIES("queries") "4\n"
+	    SERIES("failures") "4\n" SERIES("queries") "1\n" SERIES("failures") "1\n", up, up, down, down, silent, silent);
+#undef SERIES
+	sampled_expect(&sampled, 10, expected);
+	sampled_close(&sampled);
+	close(fd);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -127,6 +169,7 @@ suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, counts_are_what_was_sent);
 	tcase_add_test(tc, probe_finds_and_remembers);
+	tcase_add_test(tc, forwarders);
 	tcase_add_test(tc, a_silent_control_socket_times_out);
 	suite_add_tcase(s, tc);
 	return s;
