@@ -261,6 +261,12 @@ window_push(struct window *w, const struct window_shape *s, double value, double
 		push_gauge(w, s, value, now);
 	else if (!is_new || start->from_zero) {
 		double last = is_new ? 0 : w->last;
+		/*
+		 * The first of a new boot. Counts of the kernel began anew; what an agent keeps on disk did not: a value that
+		 * is no lower than before the boot goes on from there.
+		 */
+		if (last < 0)
+			last = value >= -1 - last ? -1 - last : 0;
 		/* Stepping back without a new boot is somebody's reset: nothing is known to have happened. */
 		push_counter(w, s, value > last ? value - last : 0, now);
 	}
@@ -361,12 +367,13 @@ window_read(const struct window *w, const struct window_shape *s, double now)
 void
 window_reboot(struct window *w, const struct window_shape *s)
 {
-	bool goes_on = s->counts && !isnan(w->last);
+	double last = w->last;
+	bool goes_on = s->counts && !isnan(last);
 
 	window_init(w, s);
 	if (goes_on) {
 		begin(w, s, 0);
-		w->last = 0;
+		w->last = last < 0 ? last : -1 - last; /* below zero: of another boot */
 	}
 }
 

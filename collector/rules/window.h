@@ -25,7 +25,7 @@ struct window_shape {
 };
 
 struct window {
-	double last; /* value of the last sample; NAN: none yet */
+	double last; /* value of the last sample; NAN: none yet; of a counter before a boot: -1 less its value */
 	double time; /* its time; of grows(): time of the last increase, 0 none */
 	union {
 		struct {

@@ -122,6 +122,15 @@ START_TEST(a_boot_starts_counters_at_zero)
 	window_reboot(&room.w, &shape);
 	window_push(&room.w, &shape, 40, 20, &start);
 	ck_assert(window_read(&room.w, &shape, 20) == 2);
+	/* What is kept over a boot goes on, over two as well. */
+	window_init(&room.w, &shape);
+	window_push(&room.w, &shape, 500, 1000, &start);
+	window_reboot(&room.w, &shape);
+	window_reboot(&room.w, &shape);
+	window_push(&room.w, &shape, 540, 20, &start);
+	ck_assert(window_read(&room.w, &shape, 20) == 2);
+	window_push(&room.w, &shape, 540, 30, &start);
+	ck_assert(window_read(&room.w, &shape, 30) == 0);
 	/* A window that had no sample still has none. */
 	window_init(&room.w, &shape);
 	window_reboot(&room.w, &shape);
