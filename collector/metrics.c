@@ -162,7 +162,46 @@ struct entries {
 	struct entry *list;
 	size_t n, capacity;
 	struct buf *out;
+	bool *replaced; /* by host: a younger one has the same name */
 };
+
+struct named {
+	const char *name;
+	unsigned index;
+};
+
+static int
+compare_names(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order != 0 ? order : x->index < y->index ? -1 : x->index > y->index;
+}
+
+/*
+ * A host that was installed anew leaves its old self behind under the same name. The youngest has the name alone, the others
+ * are told apart by host_id: a series must not be there twice.
+ */
+static bool
+find_replaced(struct entries *e, struct hosts *hosts)
+{
+	unsigned n = hosts_count(hosts);
+	struct named *list = calloc(n + 1, sizeof(*list));
+
+	e->replaced = calloc(n + 1, sizeof(*e->replaced));
+	if (list == NULL || e->replaced == NULL) {
+		free(list);
+		return false;
+	}
+	for (unsigned i = 0; i < n; i++)
+		list[i] = (struct named){ hosts_at(hosts, i)->name, i };
+	qsort(list, n, sizeof(*list), compare_names);
+	for (unsigned i = 0; i + 1 < n; i++)
+		e->replaced[list[i].index] = strcmp(list[i].name, list[i + 1].name) == 0;
+	free(list);
+	return true;
+}
 
 static bool
 add_entry(struct entries *e, const struct series_value *v, unsigned host)
@@ -192,7 +231,7 @@ compare_entries(const void *a, const void *b)
 static void
 write_host_series(struct entries *e, const struct entry *entry, const struct host *h, const struct labels *labels)
 {
-	struct sample_label all[CATALOGUE_LABELS_MAX + 1];
+	struct sample_label all[CATALOGUE_LABELS_MAX + 2];
 	unsigned n, at = 0;
 	const struct sample_label *own = labels_get(labels, entry->labels, &n);
 
@@ -207,6 +246,8 @@ write_host_series(struct entries *e, const struct entry *entry, const struct hos
 	}
 	if (!placed)
 		all[at++] = (struct sample_label){ "host", h->name };
+	if (e->replaced[h->index])
+		all[at++] = (struct sample_label){ "host_id", h->id };
 	series_write(e->out, catalogue_metrics[entry->metric].name, all, at);
 	buf_putc(e->out, ' ');
 	buf_put_double(e->out, entry->value);
@@ -229,13 +270,16 @@ write_derived(struct entries *e, struct pipeline *p)
 				double v = pass == 0 ? resource_headroom(row) : resource_exhaustion(row);
 				if (isnan(v))
 					continue;
-				struct sample_label all[CATALOGUE_LABELS_MAX + 2] = { { "host", h->name },
+				struct sample_label all[CATALOGUE_LABELS_MAX + 3] = { { "host", h->name },
 					{ "resource", row->name } };
 				unsigned n;
 				const struct sample_label *own = labels_get(pipeline_labels(p), row->labels, &n);
 				if (n > 0)
 					memcpy(all + 2, own, n * sizeof(all[0]));
-				series_write(e->out, name, all, n + 2);
+				n += 2;
+				if (e->replaced[i])
+					all[n++] = (struct sample_label){ "host_id", h->id };
+				series_write(e->out, name, all, n);
 				buf_putc(e->out, ' ');
 				buf_put_double(e->out, v);
 				buf_putc(e->out, '\n');
@@ -244,8 +288,8 @@ write_derived(struct entries *e, struct pipeline *p)
 	}
 	head(e->out, "hiwat_host_last_seen_time_seconds", "gauge", "Unix time at which the host last spoke");
 	for (unsigned i = 0; i < hosts_count(hosts); i++) {
-		struct sample_label label = { "host", hosts_at(hosts, i)->name };
-		series_write(e->out, "hiwat_host_last_seen_time_seconds", &label, 1);
+		struct sample_label all[2] = { { "host", hosts_at(hosts, i)->name }, { "host_id", hosts_at(hosts, i)->id } };
+		series_write(e->out, "hiwat_host_last_seen_time_seconds", all, e->replaced[i] ? 2 : 1);
 		buf_putc(e->out, ' ');
 		buf_put_double(e->out, (double)hosts_at(hosts, i)->last_wall_ns / 1e9);
 		buf_putc(e->out, '\n');
@@ -258,6 +302,10 @@ write_hosts(void *arg, struct pipeline *p)
 	struct entries *e = arg;
 	struct hosts *hosts = pipeline_hosts(p);
 
+	if (!find_replaced(e, hosts)) {
+		e->out->failed = true;
+		return;
+	}
 	for (unsigned i = 0; i < hosts_count(hosts); i++) {
 		const struct track *t = &hosts_at(hosts, i)->live;
 		for (size_t s = 0; s < t->n_sets; s++) {
@@ -288,4 +336,5 @@ metrics_write_hosts(struct web *w, struct buf *out)
 
 	pipeline_read(w->pipeline, write_hosts, &e);
 	free(e.list);
+	free(e.replaced);
 }

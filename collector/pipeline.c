@@ -30,6 +30,7 @@ struct pipeline {
 	struct pipeline_stats stats;
 	uint64_t started_mono_ns;
 	struct log_complaint store_complaint;
+	struct log_complaint room_complaint;
 	struct log_complaint snapshot_complaint;
 	pthread_mutex_t snapshot_lock; /* one snapshot at a time */
 };
@@ -228,11 +229,12 @@ apply_record(struct pipeline *p, struct host *h, struct track *t, const Hiwat__R
 {
 	for (enum record_part part = RECORD_DATA; part <= RECORD_STATUS; part++) {
 		size_t index = SIZE_MAX;
-		if (track_put(t, p->labels, record, part, now->boot_ns, now->wall_ns, &index) != HIWAT_OK) {
-			log_error(TOPIC, "host %s: no room for all series of %s (series_max)", h->name, record->status->sampler);
-			if (index == SIZE_MAX)
-				continue;
-		}
+		int err = track_put(t, p->labels, record, part, now->boot_ns, now->wall_ns, &index);
+		if (err != HIWAT_OK)
+			log_complain(&p->room_complaint, clock_mono_ns(), TOPIC, "host %s: no room for all series of %s (%s)", h->name,
+			    record->status->sampler, err == HIWAT_E_FULL ? "it names too many samplers" : "series_max, or memory");
+		if (index == SIZE_MAX)
+			continue;
 		struct host_view view = host_view_of(h, t, p->labels);
 		c->host.view = &view;
 		p->stats.values += view.sets[index].n_values;

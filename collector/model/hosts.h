@@ -14,6 +14,7 @@
 #define HOST_ID_LEN 36 /* the uuid as text, without the NUL */
 #define STREAM_RANGES_MAX 16
 #define HOST_RECENT 16 /* batches that are remembered, to know one that is sent again */
+#define TRACK_SETS_MAX 128 /* two for each sampler: its numbers and its status */
 #define CLOCK_SLOTS 12 /* of five minutes: the smallest (received - sent) of the last hour */
 
 struct rule_state;
@@ -99,7 +100,7 @@ int host_describe(struct host *h, const Hiwat__Host *m);
 /*
  * Puts a record's numbers into the set named sampler, made when new. With verdict other than ok the old values stay.
  * part: which half of the record, its numbers or its sampler's status. HIWAT_E_NOMEM when memory or label sets ran out:
- * the set then lacks what found no room. *index is the set's place in track->sets.
+ * the set then lacks what found no room. HIWAT_E_FULL: a sampler more than TRACK_SETS_MAX allows; nothing was put. *index is the set's place in track->sets.
  */
 enum record_part { RECORD_DATA, RECORD_STATUS };
 int track_put(struct track *t, struct labels *labels, const Hiwat__Record *record, enum record_part part,

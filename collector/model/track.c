@@ -88,38 +88,43 @@ fill_value(void *arg, const struct sample *s)
 	return true;
 }
 
-/* Place of the set of this name, made when new; SIZE_MAX when memory is out. */
-static size_t
-find_set(struct track *t, const char *sampler)
+/* Place of the set of this name, made when new. */
+static int
+find_set(struct track *t, const char *sampler, size_t *index)
 {
 	for (size_t i = 0; i < t->n_sets; i++) {
-		if (strcmp(t->sets[i].sampler, sampler) == 0)
-			return i;
+		if (strcmp(t->sets[i].sampler, sampler) == 0) {
+			*index = i;
+			return HIWAT_OK;
+		}
 	}
+	if (t->n_sets == TRACK_SETS_MAX)
+		return HIWAT_E_FULL;
 	size_t n = t->n_sets + 1;
 	struct sample_set *sets = realloc(t->sets, n * sizeof(*sets));
 	if (sets == NULL)
-		return SIZE_MAX;
+		return HIWAT_E_NOMEM;
 	t->sets = sets;
 	struct series_value **values = realloc(t->values, n * sizeof(*values));
 	if (values == NULL)
-		return SIZE_MAX;
+		return HIWAT_E_NOMEM;
 	t->values = values;
 	uint32_t *capacities = realloc(t->capacities, n * sizeof(*capacities));
 	if (capacities == NULL)
-		return SIZE_MAX;
+		return HIWAT_E_NOMEM;
 	t->capacities = capacities;
 	char *name = strdup(sampler), *reason = strdup("");
 	if (name == NULL || reason == NULL) {
 		free(name);
 		free(reason);
-		return SIZE_MAX;
+		return HIWAT_E_NOMEM;
 	}
 	sets[n - 1] = (struct sample_set){ .sampler = name, .reason = reason };
 	values[n - 1] = NULL;
 	capacities[n - 1] = 0;
 	t->n_sets = n;
-	return n - 1;
+	*index = n - 1;
+	return HIWAT_OK;
 }
 
 static void
@@ -158,9 +163,10 @@ track_put(struct track *t, struct labels *labels, const Hiwat__Record *record, e
 	}
 	size_t prefix = part == RECORD_STATUS ? strlen(name) : 0;
 	strncpy(name + prefix, record->status->sampler, sizeof(name) - prefix - 1);
-	size_t i = find_set(t, name);
-	if (i == SIZE_MAX)
-		return HIWAT_E_NOMEM;
+	size_t i;
+	int err = find_set(t, name, &i);
+	if (err != HIWAT_OK)
+		return err;
 	struct sample_set *set = &t->sets[i];
 	*index = i;
 	set->verdict = part == RECORD_STATUS ? VERDICT_OK : verdict_of(record->status->verdict->verdict);

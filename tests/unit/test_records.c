@@ -361,6 +361,54 @@ START_TEST(restart)
 }
 END_TEST
 
+/* No series may be there twice, else Prometheus takes neither: hosts of one name are told apart, the youngest keeps it. */
+START_TEST(hosts_of_one_name)
+{
+	static const char *const lines[] = {
+		"hiwat_listen_overflows_total{host=\"h\"} 8\n",
+		"hiwat_listen_overflows_total{host=\"h\",host_id=\"01000000-0000-0000-0000-000000000000\"} 7\n",
+		"hiwat_host_last_seen_time_seconds{host=\"h\"} ",
+		"hiwat_host_last_seen_time_seconds{host=\"h\",host_id=\"01000000-0000-0000-0000-000000000000\"} ",
+	};
+	struct buf out;
+
+	ck_assert_int_eq(post_batch(make_batch(0, 1, 7)), 200);
+	ck_assert_int_eq(post_batch(make_batch(1, 1, 8)), 200);
+	buf_init(&out, 65536);
+	metrics_write_hosts(&web, &out);
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		ck_assert_msg(strstr(buf_str(&out), lines[i]) != NULL, "%s is not in\n%s", lines[i], buf_str(&out));
+	buf_fini(&out);
+}
+END_TEST
+
+static size_t
+host_bytes(void)
+{
+	struct pipeline_stats s;
+
+	pipeline_stats(pipeline, &s);
+	return s.host_bytes;
+}
+
+/* A host that invents a sampler in each batch takes no more than its share. */
+START_TEST(samplers_are_bounded)
+{
+	char name[32];
+	size_t bytes = 0;
+
+	for (uint64_t k = 1; k <= 100; k++) {
+		Hiwat__Batch *b = make_batch(0, k, 0);
+		snprintf(name, sizeof(name), "sampler%u", (unsigned)k);
+		b->records[0]->status->sampler = record_label(&arena, text_of(name));
+		ck_assert_int_eq(post_batch(b), 200);
+		if (k == 70)
+			bytes = host_bytes();
+	}
+	ck_assert_uint_eq(host_bytes(), bytes);
+}
+END_TEST
+
 /* Two agents with copies of one state directory use the same numbers: the second one's batches must not vanish unnoticed. */
 START_TEST(copied_state)
 {
@@ -394,6 +442,8 @@ suite(void)
 	tcase_add_test(tc, too_many_hosts);
 	tcase_add_test(tc, restart);
 	tcase_add_test(tc, copied_state);
+	tcase_add_test(tc, hosts_of_one_name);
+	tcase_add_test(tc, samplers_are_bounded);
 	suite_add_tcase(s, tc);
 	return s;
 }
