@@ -265,7 +265,8 @@ api_handle(void *arg, const struct http_request *request, struct http_response *
 	struct web *w = arg;
 	struct call c = { .web = w, .request = request };
 
-	if (strcmp(request->method, "GET") != 0) {
+	/* HEAD is answered like GET; the server library leaves the body out. */
+	if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
 		http_fail(response, 405, "this side is for reading");
 		return;
 	}

@@ -350,6 +350,8 @@ serve(struct collector *c, const sigset_t *signals)
 		uint64_t now = clock_mono_ns();
 		if (now >= next_ns) {
 			pipeline_tick(c->pipeline, now, clock_wall_ns());
+			http_tick(c->ingest);
+			http_tick(c->web_server);
 			sd_notify_send("WATCHDOG=1");
 			next_ns = now + NSEC_PER_SEC;
 		}

@@ -52,7 +52,11 @@ struct http_listener {
 	unsigned threads;
 	unsigned connections_max, connections_per_address; /* 0: no limit of its own per address */
 	unsigned idle_s;      /* a connection without traffic is closed after this */
-	unsigned deadline_ms; /* from a request's headers to its last byte: the connection is closed above */
+	/*
+	 * For a new connection until its first request's headers are there, and from there to the last byte of the body: it is
+	 * closed above. A later request's headers have idle_s more.
+	 */
+	unsigned deadline_ms;
 };
 
 /* HIWAT_E_CONFIG or HIWAT_E_SYS with a sentence in why. Everything in the listener is borrowed until http_stop(). */
@@ -61,6 +65,8 @@ int http_start(const struct http_listener *listener, http_handler *handler, void
 /* The port that it listens on. */
 uint16_t http_port(const struct http_server *server);
 unsigned http_connections(const struct http_server *server);
+/* About once a second: ends connections that bring no whole request headers in the time they have. */
+void http_tick(struct http_server *server);
 /* Requests under way are finished; new ones are refused. */
 void http_stop(struct http_server *server);
 

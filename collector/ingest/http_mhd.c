@@ -1,7 +1,8 @@
 /*
  * http.h on libmicrohttpd. A thread pool with epoll; the memory of a connection is held low because idle connections are
  * what a collector has most of. The library caps no body and its idle timer does not stop a client that sends one byte a
- * second, so both are done here.
+ * second, so both are done here: while a body comes in, in take_body(); before that, in http_tick(), which ends connections
+ * that have been without a whole request for longer than an honest client needs.
  */
 #include "http.h"
 
@@ -11,6 +12,7 @@
 #include <gnutls/x509.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -27,6 +29,11 @@
 
 /* Kept for the life of a connection. */
 struct connection {
+	struct connection *next, *previous; /* in the server's list, under its lock */
+	int fd;
+	bool busy;         /* a request's headers have come in and its answer has not gone out */
+	bool ended;        /* by http_tick() */
+	uint64_t limit_ns; /* while not busy: when it is ended */
 	bool checked;                  /* the certificate was looked at */
 	char identity[NAME_MAX_BYTES]; /* "" when there is none or it does not verify */
 	char refused[160];             /* why it does not verify */
@@ -48,6 +55,8 @@ struct http_server {
 	char *cert, *key, *ca;
 	uint16_t port;
 	_Atomic(size_t) body_total;
+	pthread_mutex_t lock; /* guards the list and what of its members http_tick() reads */
+	struct connection *connections;
 };
 
 const char *
@@ -114,10 +123,60 @@ read_identity(struct connection *c, gnutls_session_t session)
 }
 
 static void
+list(struct http_server *s, struct connection *c)
+{
+	pthread_mutex_lock(&s->lock);
+	c->next = s->connections;
+	if (c->next != NULL)
+		c->next->previous = c;
+	s->connections = c;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void
+unlist(struct http_server *s, struct connection *c)
+{
+	pthread_mutex_lock(&s->lock);
+	if (c->previous != NULL)
+		c->previous->next = c->next;
+	else
+		s->connections = c->next;
+	if (c->next != NULL)
+		c->next->previous = c->previous;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static struct connection *
+connection_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info != NULL ? info->socket_context : NULL;
+}
+
+/* A request begins, or has its answer. Between requests the library's idle timer comes first with an idle client. */
+static void
+set_busy(struct http_server *s, struct MHD_Connection *connection, bool busy)
+{
+	struct connection *c = connection_of(connection);
+
+	if (c == NULL)
+		return;
+	pthread_mutex_lock(&s->lock);
+	c->busy = busy;
+	c->limit_ns = clock_mono_ns() + s->listener->idle_s * NSEC_PER_SEC + s->listener->deadline_ms * NSEC_PER_MSEC;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void
 note_connection(void *arg, struct MHD_Connection *connection, void **context, enum MHD_ConnectionNotificationCode code)
 {
-	(void)arg;
+	struct http_server *s = arg;
+
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		/* The library closes the descriptor after this. */
+		if (*context != NULL)
+			unlist(s, *context);
 		free(*context);
 		*context = NULL;
 		return;
@@ -131,6 +190,10 @@ note_connection(void *arg, struct MHD_Connection *connection, void **context, en
 	else if (info != NULL && info->client_addr->sa_family == AF_INET6)
 		inet_ntop(AF_INET6, &((struct sockaddr_in6 *)(void *)info->client_addr)->sin6_addr, c->address,
 		    sizeof(c->address));
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	c->fd = info != NULL ? info->connect_fd : -1;
+	c->limit_ns = clock_mono_ns() + s->listener->deadline_ms * NSEC_PER_MSEC;
+	list(s, c);
 	*context = c;
 }
 
@@ -189,8 +252,8 @@ end_exchange(void *arg, struct MHD_Connection *connection, void **state, enum MH
 {
 	struct exchange *x = *state;
 
-	(void)connection;
 	(void)code;
+	set_busy(arg, connection, false);
 	if (x == NULL)
 		return;
 	uncount(arg, x);
@@ -208,6 +271,7 @@ begin_exchange(struct http_server *s, struct MHD_Connection *connection, void **
 	if (x == NULL)
 		return MHD_NO;
 	*state = x;
+	set_busy(s, connection, true);
 	buf_init(&x->body, s->listener->body_max);
 	x->started_ns = clock_mono_ns();
 	const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
@@ -261,12 +325,11 @@ answer(void *arg, struct MHD_Connection *connection, const char *url, const char
 		return refuse(connection, 413, too_large);
 	if (x->early_status == 503)
 		return refuse(connection, 503, "too many requests at once");
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct connection *c = info != NULL ? info->socket_context : NULL;
+	struct connection *c = connection_of(connection);
 	if (c == NULL)
 		return MHD_NO;
 	if (l->client_ca_file != NULL && !c->checked) {
-		info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+		const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
 		if (info != NULL)
 			read_identity(c, info->tls_session);
 		c->checked = true;
@@ -342,6 +405,7 @@ server_free(struct http_server *s)
 		explicit_bzero(s->key, strlen(s->key));
 	free(s->key);
 	free(s->ca);
+	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
 
@@ -360,6 +424,7 @@ http_start(const struct http_listener *l, http_handler *handler, void *arg, stru
 	s->listener = l;
 	s->handler = handler;
 	s->arg = arg;
+	pthread_mutex_init(&s->lock, NULL);
 	int err = read_tls_files(s, why);
 	if (err != HIWAT_OK)
 		goto fail;
@@ -421,6 +486,21 @@ http_connections(const struct http_server *s)
 	const union MHD_DaemonInfo *info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
 
 	return info != NULL ? info->num_connections : 0;
+}
+
+void
+http_tick(struct http_server *s)
+{
+	uint64_t now = clock_mono_ns();
+
+	pthread_mutex_lock(&s->lock);
+	for (struct connection *c = s->connections; c != NULL; c = c->next) {
+		if (c->busy || c->ended || now < c->limit_ns)
+			continue;
+		c->ended = true;
+		shutdown(c->fd, SHUT_RDWR);
+	}
+	pthread_mutex_unlock(&s->lock);
 }
 
 void

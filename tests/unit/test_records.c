@@ -1,10 +1,14 @@
 /* The way in, whole: HTTP front, decoding, pipeline, store. Every bad batch is refused with a reason and changes nothing. */
 #include "unit.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
+#include <errno.h>
 #include <math.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -409,6 +413,53 @@ START_TEST(samplers_are_bounded)
 }
 END_TEST
 
+/* A client that never ends its headers is cut off, however busy it looks; one that has sent a request is left alone. */
+START_TEST(slow_headers)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(http_port(web.ingest)),
+		.sin_addr = { htonl(INADDR_LOOPBACK) } };
+	char c;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_ge(fd, 0);
+	listener.deadline_ms = 200;
+	ck_assert_int_eq(post_batch(make_batch(0, 1, 0)), 200);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	ssize_t n = -1;
+	for (int i = 0; i < 1000 && n != 0; i++) {
+		usleep(10000);
+		(void)!send(fd, i == 0 ? "G" : "E", 1, MSG_NOSIGNAL);
+		http_tick(web.ingest);
+		n = recv(fd, &c, 1, MSG_DONTWAIT);
+		if (n < 0 && errno == ECONNRESET)
+			n = 0;
+	}
+	ck_assert_int_eq(n, 0);
+	close(fd);
+	long connects = -1;
+	listener.deadline_ms = 10000;
+	ck_assert_int_eq(post_batch(make_batch(0, 2, 0)), 200);
+	curl_easy_getinfo(curl, CURLINFO_NUM_CONNECTS, &connects);
+	ck_assert_int_eq(connects, 0);
+}
+END_TEST
+
+/* Probes of load balancers ask with HEAD. */
+START_TEST(head_is_answered)
+{
+	struct http_request request = { .method = "HEAD", .path = "/-/healthy" };
+	struct http_response response = { .status = 200 };
+
+	buf_init(&response.body, 4096);
+	api_handle(&web, &request, &response);
+	ck_assert_uint_eq(response.status, 200);
+	request.method = "PUT";
+	api_handle(&web, &request, &response);
+	ck_assert_uint_eq(response.status, 405);
+	buf_fini(&response.body);
+}
+END_TEST
+
 /* Two agents with copies of one state directory use the same numbers: the second one's batches must not vanish unnoticed. */
 START_TEST(copied_state)
 {
@@ -442,6 +493,8 @@ suite(void)
 	tcase_add_test(tc, too_many_hosts);
 	tcase_add_test(tc, restart);
 	tcase_add_test(tc, copied_state);
+	tcase_add_test(tc, slow_headers);
+	tcase_add_test(tc, head_is_answered);
 	tcase_add_test(tc, hosts_of_one_name);
 	tcase_add_test(tc, samplers_are_bounded);
 	suite_add_tcase(s, tc);
