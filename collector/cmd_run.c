@@ -29,6 +29,9 @@
 
 #define TOPIC "run"
 #define WEB_RESPONSE_MAX (256u << 20)
+#define WEB_CONNECTIONS_MAX 256
+#define OWN_FILES 48         /* store, snapshot, threads, routes */
+#define CONNECTIONS_LEAST 16
 
 const char cmd_run_usage[] =
     "usage: hiwat-collector run [-c FILE]\n"
@@ -56,6 +59,7 @@ struct collector {
 	pthread_mutex_t stop_lock;
 	pthread_cond_t stop_cond;
 	bool stopping, snapshot_running;
+	int64_t connections_max, web_connections_max; /* those that descriptors allow */
 };
 
 static char *
@@ -66,21 +70,48 @@ join_path(const char *dir, const char *name)
 	return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
 }
 
-/* Connections are descriptors: as many as the configuration allows, as far as the system lets us. */
+/*
+ * Connections are descriptors: as many as the configuration allows, as far as the system lets us. Where it does not, fewer
+ * connections are taken: without a descriptor the server could neither take one nor stop trying, and nothing could be stored.
+ */
 static void
-raise_file_limit(int64_t connections)
+fit_connections(struct collector *c)
 {
+	int64_t want = c->config.connections_max + WEB_CONNECTIONS_MAX + OWN_FILES;
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+	c->connections_max = c->config.connections_max;
+	c->web_connections_max = WEB_CONNECTIONS_MAX;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= (rlim_t)want)
 		return;
-	rlim_t want = (rlim_t)connections + 256;
-	if (limit.rlim_cur >= want)
+	struct rlimit raised = { (rlim_t)want < limit.rlim_max ? (rlim_t)want : limit.rlim_max, limit.rlim_max };
+	if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+		limit = raised;
+	if (limit.rlim_cur >= (rlim_t)want)
 		return;
-	limit.rlim_cur = want < limit.rlim_max ? want : limit.rlim_max;
-	if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < want)
-		log_warn(TOPIC, "ingest.connections_max is %lld but only %llu files may be open; raise the limit (LimitNOFILE)",
-		    (long long)connections, (unsigned long long)limit.rlim_cur);
+	int64_t room = (int64_t)limit.rlim_cur - OWN_FILES;
+	if (room < CONNECTIONS_LEAST)
+		room = CONNECTIONS_LEAST;
+	c->web_connections_max = room / 4 < WEB_CONNECTIONS_MAX ? room / 4 : WEB_CONNECTIONS_MAX;
+	c->connections_max = room - c->web_connections_max;
+	log_warn(TOPIC, "ingest.connections_max is %lld but only %llu files may be open: %lld connections are taken; raise the "
+	    "limit (LimitNOFILE)", (long long)c->config.connections_max, (unsigned long long)limit.rlim_cur,
+	    (long long)c->connections_max);
+}
+
+static const char *
+why_no_store(int err)
+{
+	switch (err) {
+	case HIWAT_E_AGAIN:
+		return "another collector is using it";
+	case HIWAT_E_VERSION:
+		return "a later release or another program wrote it";
+	case HIWAT_E_SYS:
+		return errno != 0 ? strerror(errno) : "it cannot be opened";
+	default:
+		return err_text(err);
+	}
 }
 
 static int
@@ -98,7 +129,7 @@ open_state(struct collector *c)
 		return HIWAT_E_NOMEM;
 	int err = store_open(c->store_path, &c->store, &moved);
 	if (err != HIWAT_OK)
-		log_error(TOPIC, "%s: %s", c->store_path, err_text(err));
+		log_error(TOPIC, "%s: %s", c->store_path, why_no_store(err));
 	if (moved != NULL)
 		log_error(TOPIC, "%s was damaged; it was moved to %s and a new one begun", c->store_path, moved);
 	free(moved);
@@ -204,7 +235,7 @@ start_http(struct collector *c)
 		.body_total_max = c->config.body_total_max,
 		.response_max = 4096,
 		.threads = (unsigned)c->config.ingest_threads,
-		.connections_max = (unsigned)c->config.connections_max,
+		.connections_max = (unsigned)c->connections_max,
 		.connections_per_address = (unsigned)c->config.connections_per_address,
 		.idle_s = 180,
 		.deadline_ms = 30000,
@@ -214,7 +245,7 @@ start_http(struct collector *c)
 		.body_total_max = 1 << 20,
 		.response_max = WEB_RESPONSE_MAX,
 		.threads = 1,
-		.connections_max = 256,
+		.connections_max = (unsigned)c->web_connections_max,
 		.idle_s = 60,
 		.deadline_ms = 30000,
 	};
@@ -398,7 +429,7 @@ cmd_run(int argc, char **argv)
 	sigaddset(&signals, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	raise_file_limit(c.config.connections_max);
+	fit_connections(&c);
 	err = start(&c);
 	if (err == HIWAT_OK)
 		serve(&c, &signals);

@@ -186,7 +186,9 @@ store_open(const char *path, struct store **out, char **moved_aside)
 	return 0;
 fail:
 	free(moved);
+	int saved_errno = errno;
 	release(store);
+	errno = saved_errno;
 	return err;
 }
 

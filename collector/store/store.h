@@ -50,7 +50,7 @@ struct store_change {
  * path: the database file; path.lock beside it keeps a second process out. A damaged file is moved aside (its new name in
  * *moved_aside, owned; NULL otherwise) and a new one is begun.
  * HIWAT_E_AGAIN  another process has it        HIWAT_E_VERSION  a later release or another program wrote it
- * HIWAT_E_SYS    the directory cannot be used  HIWAT_E_NOMEM    memory is out
+ * HIWAT_E_SYS    the directory cannot be used, see errno  HIWAT_E_NOMEM  memory is out
  */
 int store_open(const char *path, struct store **store, char **moved_aside);
 /* Commits what is waiting, if the disk takes it, then closes. */
