@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
-#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,19 +21,23 @@ struct listing {
 	bool is_done, is_stopped;
 };
 
+/*
+ * The older of the two requests that the kernel knows: it has no family, so that one walk over the table, which costs
+ * milliseconds where the table is large, finds the sockets of both.
+ */
 static int
-send_request(int fd, uint8_t family, unsigned states)
+send_request(int fd, unsigned states)
 {
 	struct {
 		struct nlmsghdr head;
-		struct inet_diag_req_v2 body;
+		struct inet_diag_req body;
 	} request = {
 		.head = {
 			.nlmsg_len = sizeof(request),
-			.nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			.nlmsg_type = TCPDIAG_GETSOCK,
 			.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
 		},
-		.body = { .sdiag_family = family, .sdiag_protocol = IPPROTO_TCP, .idiag_states = states },
+		.body = { .idiag_family = AF_INET, .idiag_states = states },
 	};
 
 	return send(fd, &request, sizeof(request), 0) < 0 ? errno : 0;
@@ -92,11 +95,10 @@ take_answer(struct listing *l, const char *data, size_t len)
 }
 
 static int
-list_family(struct fetch *f, int fd, uint8_t family, unsigned states, struct listing *l)
+list_all(struct fetch *f, int fd, unsigned states, struct listing *l)
 {
-	int sys_errno = send_request(fd, family, states);
+	int sys_errno = send_request(fd, states);
 
-	l->is_done = false;
 	while (sys_errno == 0 && !l->is_done && !l->is_stopped) {
 		buf_reset(&f->buf);
 		char *p = buf_reserve(&f->buf, ANSWER_SIZE);
@@ -123,18 +125,12 @@ inet_diag_list(struct fetch *f, unsigned states, bool (*fn)(void *arg, const str
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &deadline, sizeof(deadline)) != 0)
 		sys_errno = errno;
 	if (sys_errno == 0)
-		sys_errno = list_family(f, fd, AF_INET, states, &l);
-	/* Without IPv6 the kernel knows no such family. */
-	if (sys_errno == 0 && !l.is_stopped) {
-		sys_errno = list_family(f, fd, AF_INET6, states, &l);
-		if (sys_errno == ENOENT || sys_errno == EINVAL || sys_errno == EAFNOSUPPORT)
-			sys_errno = 0;
-	}
+		sys_errno = list_all(f, fd, states, &l);
 	if (fd >= 0)
 		close(fd);
 	int err = l.is_stopped ? HIWAT_E_NOMEM : fetch_err(sys_errno);
 	/* Netlink or its protocol is not built in. */
-	if (sys_errno == EPROTONOSUPPORT || sys_errno == EAFNOSUPPORT || sys_errno == EINVAL)
+	if (sys_errno == EPROTONOSUPPORT || sys_errno == ENOENT || sys_errno == EINVAL)
 		err = HIWAT_E_MISSING;
 	return fetch_done(f, "list", "tcp sockets by netlink", started_ns, err, sys_errno, 0);
 }
