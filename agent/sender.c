@@ -27,6 +27,8 @@
 #define BACKOFF_MAX_MS 60000
 #define BACKOFF_MIN_MS 100
 #define RETURN_NS (300 * NSEC_PER_SEC) /* until the first collector is tried again after another one took over */
+#define REWINDS_FREE 4 /* restarts of a collector within a minute that are believed at once */
+#define REWIND_MAX_NS (60 * NSEC_PER_SEC)
 #define COMPRESS_WORTH 0.9             /* zstd is used when it makes a batch smaller than this */
 
 struct endpoint {
@@ -53,6 +55,8 @@ struct sender {
 	struct order order;
 	struct buf batch, packed;
 	uint64_t random;
+	unsigned n_rewinds; /* times that sending began again, in a row */
+	uint64_t rewound_ns; /* the last time */
 	unsigned n_rejected;
 	struct log_complaint rejects;
 };
@@ -166,6 +170,28 @@ set_aside(struct sender *s, const struct endpoint *e, uint64_t sequence, const s
 	    reply->why, sequence, dir, name);
 }
 
+/*
+ * Two collectors behind one address, or batches of an identity that this host had before, make acknowledgements fall short
+ * again and again: without a pause everything would be sent over and over as fast as the network takes it.
+ */
+static bool
+may_rewind(const struct sender *s)
+{
+	unsigned n = s->n_rewinds;
+	uint64_t wait_ns = n < REWINDS_FREE ? 0 : NSEC_PER_SEC << (n < REWINDS_FREE + 6 ? n - REWINDS_FREE : 6);
+
+	return clock_mono_ns() - s->rewound_ns >= (wait_ns < REWIND_MAX_NS ? wait_ns : REWIND_MAX_NS);
+}
+
+static void
+note_rewind(struct sender *s)
+{
+	uint64_t now = clock_mono_ns();
+
+	s->n_rewinds = now - s->rewound_ns > 2 * REWIND_MAX_NS ? 1 : s->n_rewinds + 1;
+	s->rewound_ns = now;
+}
+
 static void
 take_acknowledgement(struct sender *s, const struct endpoint *e, const struct sink_reply *reply, uint64_t oldest)
 {
@@ -178,9 +204,11 @@ take_acknowledgement(struct sender *s, const struct endpoint *e, const struct si
 		spool_skip(s->spool, reply->received);
 	}
 	spool_acknowledge(s->spool, reply->durable < c.newest ? reply->durable : c.newest);
-	if (order_is_short(&s->order, reply->received) &&
-	    order_acknowledged(&s->order, reply->received, spool_next(s->spool, reply->received), oldest))
+	if (may_rewind(s) && order_is_short(&s->order, reply->received) &&
+	    order_acknowledged(&s->order, reply->received, spool_next(s->spool, reply->received), oldest)) {
+		note_rewind(s);
 		log_info(TOPIC, "%s: it was restarted; sending again from %" PRIu64, e->url, s->order.sent + 1);
+	}
 }
 
 /* The batch in s->batch, packed if that pays. */

@@ -345,6 +345,26 @@ START_TEST(collector_forgets_live_ones)
 }
 END_TEST
 
+/* Two collectors behind one address look like one that restarts all the time: not everything is sent again each time. */
+START_TEST(forgetful_collector_is_not_flooded)
+{
+	use_fake();
+	fake_collector_set_durable(fake, false);
+	append(20);
+	struct sender *s = start();
+	UNTIL(fake_collector_stats(fake)->n_order >= 20);
+	for (int i = 0; i < 30; i++) {
+		unsigned sent = fake_collector_stats(fake)->n_order;
+		fake_collector_crash(fake);
+		append(1);
+		sender_wake(s);
+		UNTIL(fake_collector_stats(fake)->n_order > sent);
+	}
+	ck_assert_uint_lt(fake_collector_stats(fake)->n_order, 400);
+	sender_free(s, 1000);
+}
+END_TEST
+
 /* Drops leave gaps that the header closes. */
 START_TEST(gaps_are_closed)
 {
@@ -552,6 +572,7 @@ make_suite(void)
 	tcase_add_test(tc, rejected_files_are_bounded);
 	tcase_add_test(tc, collector_forgets);
 	tcase_add_test(tc, collector_forgets_live_ones);
+	tcase_add_test(tc, forgetful_collector_is_not_flooded);
 	tcase_add_test(tc, gaps_are_closed);
 	tcase_add_test(tc, fails_over);
 	tcase_add_test(tc, ends_while_the_collector_hangs);
