@@ -37,6 +37,7 @@ struct endpoint {
 	void *state;
 	uint64_t not_before_ns;
 	unsigned failures;
+	bool has_worked;
 	struct log_complaint complaint;
 };
 
@@ -149,6 +150,9 @@ note_failure(struct sender *s, struct endpoint *e, const struct sink_reply *repl
 static void
 note_success(struct sender *s, struct endpoint *e)
 {
+	if (!e->has_worked && e->failures == 0)
+		log_info(TOPIC, "%s: samples are delivered", e->url);
+	e->has_worked = true;
 	e->failures = 0;
 	e->not_before_ns = 0;
 	log_recovered(&e->complaint, TOPIC, "%s: samples are delivered", e->url);
