@@ -187,7 +187,7 @@ find_or_add_host(struct pipeline *p, const Hiwat__Host *m, const struct arrival 
 
 	*err = HIWAT_E_DENIED;
 	if (a->identity != NULL && (m->name == NULL || strcmp(a->identity, m->name) != 0)) {
-		*why = "the certificate names another host than host.name";
+		*why = "the certificate (subjectAltName) does not name the host that the agent says it is";
 		return NULL;
 	}
 	if (h != NULL && h->identity[0] != '\0' && (a->identity == NULL || strcmp(h->identity, a->identity) != 0)) {
