@@ -30,7 +30,7 @@ finish() {
 		say
 		say "Still running. Look: $BUILD/collector/hiwat-collector top -u $web"
 		say "and $web/metrics, $web/metrics/hosts, $web/api/v1/hosts, $web/api/v1/alerts"
-		say "Stop: kill$pids; rm -r $work"
+		say "Stop: kill$pids; sleep 4; rm -r $work"
 		exit 0
 	fi
 	end_all

@@ -21,6 +21,7 @@ fail() {
 start() {
 	name=$1
 	shift
+	: >>"$work/$name.log" # at once: whoever waits for a line reads it before the command has begun
 	"$@" >>"$work/$name.log" 2>&1 &
 	eval "pid_$name=$!"
 	pids="$pids $!"
