@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes a certificate authority that lasts a week: ca.sh DIRECTORY HOST...
-# DIRECTORY gets ca.crt; collector.crt and collector.key for 127.0.0.1 and localhost; HOST.crt and HOST.key for each host.
+# DIRECTORY gets ca.crt; collector.crt and collector.key for this machine's name, localhost and 127.0.0.1; HOST.crt and
+# HOST.key for each host. An authority that is there already signs further hosts.
 set -eu
 
 dir=$1
@@ -19,9 +20,11 @@ sign() { # NAME SUBJECT-ALT-NAME USAGE
 	rm -f "$dir/$1.csr" "$dir/$1.ext"
 }
 
-new_key "$dir/ca.key"
-openssl req -x509 -new -key "$dir/ca.key" -subj "/CN=hiwat throw-away authority" -days 7 -out "$dir/ca.crt"
-sign collector "DNS:localhost,IP:127.0.0.1" serverAuth
+if [ ! -f "$dir/ca.crt" ]; then
+	new_key "$dir/ca.key"
+	openssl req -x509 -new -key "$dir/ca.key" -subj "/CN=hiwat throw-away authority" -days 7 -out "$dir/ca.crt"
+	sign collector "DNS:$(uname -n),DNS:localhost,IP:127.0.0.1" serverAuth
+fi
 for host; do
 	sign "$host" "DNS:$host" clientAuth
 done
