@@ -126,6 +126,7 @@ load_uuid(const struct identity_options *o, struct identity *id)
 	/* One that is there but cannot be read must not be replaced by another. */
 	if (err == 0 || err == HIWAT_E_MISSING || err == HIWAT_E_TOOBIG)
 		err = keep_write(o->state_dir, "uuid", text_of(text));
+	id->is_new = err == 0;
 	if (err == 0)
 		return;
 	if (id->machine_id[0] != '\0')

@@ -3,6 +3,7 @@
 #define HIWAT_AGENT_IDENTITY_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "codec.h"
@@ -19,6 +20,7 @@ struct identity_options {
 struct identity {
 	/* Random, made at the first start and kept in state_dir/uuid. */
 	uint8_t uuid[16];
+	bool is_new; /* there was none */
 	/*
 	 * Linux: the kernel's own. Elsewhere a random one in state_dir/boot, made anew when the time since boot that is noted
 	 * beside it lies ahead; identity_note_uptime() keeps that note fresh.

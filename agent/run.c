@@ -165,7 +165,13 @@ open_spool(struct agent *a)
 
 	memcpy(&options.boot, a->identity.boot_id, sizeof(options.boot));
 	snprintf(a->spool_dir, sizeof(a->spool_dir), "%s/spool", a->first->state_dir);
-	int err = spool_open(&options, &a->spool);
+	/* The uuid was lost, or this directory was copied without it: what is in the spool is not this host's. */
+	int err = a->identity.is_new ? spool_set_aside(a->spool_dir) : HIWAT_E_MISSING;
+	if (err == HIWAT_OK)
+		log_warn(TOPIC, "%s is of another identity: set aside as %s.other, not sent", a->spool_dir, a->spool_dir);
+	else if (err != HIWAT_E_MISSING)
+		log_error(TOPIC, "%s is of another identity and cannot be set aside: %s", a->spool_dir, err_text(err));
+	err = spool_open(&options, &a->spool);
 	if (err == HIWAT_E_AGAIN)
 		log_error(TOPIC, "%s: another agent is running with this state_dir", a->spool_dir);
 	else if (err != 0)

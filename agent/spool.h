@@ -54,6 +54,11 @@ struct spool_counts {
  * When the directory cannot be used the spool works in memory and spool_problem() says why.
  */
 int spool_open(const struct spool_options *options, struct spool **out);
+/*
+ * Renames what is in dir to dir.other, where the last one is kept: its batches speak for another identity, and must not be
+ * sent in the name of this one. HIWAT_E_MISSING: there is nothing. HIWAT_E_SYS, HIWAT_E_TOOBIG.
+ */
+int spool_set_aside(const char *dir);
 /* Syncs and frees; a NULL is fine. */
 void spool_close(struct spool *s);
 /* Why batches are kept in memory now; "" when they are not. Of the appending thread; valid until its next call. */

@@ -300,3 +300,32 @@ spool_recover(struct spool *s, const char *dir)
 	spool_save_ledger(s);
 	return fdatasync(s->ledger_fd) == 0 ? HIWAT_OK : HIWAT_E_SYS;
 }
+
+/* A spool is flat: files in one directory. */
+static void
+remove_flat(const char *dir)
+{
+	DIR *d = opendir(dir);
+
+	if (d == NULL)
+		return;
+	for (const struct dirent *e; (e = readdir(d)) != NULL;) {
+		if (e->d_name[0] != '.')
+			unlinkat(dirfd(d), e->d_name, 0);
+	}
+	closedir(d);
+	rmdir(dir);
+}
+
+int
+spool_set_aside(const char *dir)
+{
+	char aside[1024];
+
+	if (access(dir, F_OK) != 0)
+		return HIWAT_E_MISSING;
+	if (snprintf(aside, sizeof(aside), "%s.other", dir) >= (int)sizeof(aside))
+		return HIWAT_E_TOOBIG;
+	remove_flat(aside);
+	return rename(dir, aside) == 0 ? HIWAT_OK : HIWAT_E_SYS;
+}

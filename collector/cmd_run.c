@@ -429,6 +429,7 @@ cmd_run(int argc, char **argv)
 	sigaddset(&signals, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	umask(077); /* incidents and names of hosts are nobody else's business */
 	fit_connections(&c);
 	err = start(&c);
 	if (err == HIWAT_OK)

@@ -703,6 +703,45 @@ START_TEST(foreign_files)
 }
 END_TEST
 
+/* Twice: the second takes the place of the first. */
+START_TEST(set_aside)
+{
+	char inner[100], aside[110];
+
+	snprintf(inner, sizeof(inner), "%s/spool", dir);
+	snprintf(aside, sizeof(aside), "%s.other", inner);
+	ck_assert_int_eq(spool_set_aside(inner), HIWAT_E_MISSING);
+	for (int i = 0; i < 2; i++) {
+		struct spool_options options = { .dir = inner, .max_bytes = SPOOL_BYTES_MIN, .boot = boot };
+		struct spool *s = NULL;
+		struct spool_counts counts;
+		uint64_t sequence;
+		ck_assert_int_eq(spool_open(&options, &s), 0);
+		spool_count(s, &counts);
+		ck_assert_uint_eq(counts.produced, 0);
+		ck_assert_int_eq(append(s, 100, &sequence), 0);
+		spool_close(s);
+		ck_assert_int_eq(spool_set_aside(inner), 0);
+		ck_assert_int_ne(access(inner, F_OK), 0);
+		ck_assert_int_eq(access(aside, F_OK), 0);
+	}
+	/* The second batch alone is there; it goes with the directory. */
+	struct spool_options options = { .dir = aside, .max_bytes = SPOOL_BYTES_MIN, .boot = boot };
+	struct spool *s = NULL;
+	struct spool_counts counts;
+	ck_assert_int_eq(spool_open(&options, &s), 0);
+	spool_count(s, &counts);
+	ck_assert_uint_eq(counts.produced, 1);
+	spool_close(s);
+	DIR *d = opendir(aside);
+	ck_assert_ptr_nonnull(d);
+	for (const struct dirent *e; (e = readdir(d)) != NULL;)
+		unlinkat(dirfd(d), e->d_name, 0);
+	closedir(d);
+	ck_assert_int_eq(rmdir(aside), 0);
+}
+END_TEST
+
 static Suite *
 make_suite(void)
 {
@@ -711,6 +750,7 @@ make_suite(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 100);
+	tcase_add_test(tc, set_aside);
 	tcase_add_test(tc, crc_is_castagnoli);
 	tcase_add_test(tc, keeps_until_acknowledged);
 	tcase_add_test(tc, rejects_out_of_order);
