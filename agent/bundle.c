@@ -120,8 +120,8 @@ merge(void *arg, const struct sample *sample)
 	}
 	if (first->value < sample->value || first->value > sample->value) {
 		if (b->n_conflicts++ < CONFLICTS_SHOWN)
-			fprintf(stderr, "hiwat-agent parse: %s: %s is %.17g here, %.17g in %s, which is kept\n", b->file, name,
-			    sample->value, first->value, first->file);
+			fprintf(stderr, "hiwat-agent parse: %s: %s is %.17g here, %.17g in %s, which is kept\n", b->file,
+			    name, sample->value, first->value, first->file);
 	}
 	return true;
 }
@@ -141,8 +141,7 @@ kind_of_name(const char *name)
 
 	for (const struct parse_kind *k = parse_kinds; k->name != NULL; k++) {
 		size_t n = strlen(k->name);
-		if (strncmp(base, k->name, n) == 0 &&
-		    (base[n] == '\0' || base[n] == '.' || strncmp(base + n, "--", 2) == 0))
+		if (strncmp(base, k->name, n) == 0 && (base[n] == '\0' || base[n] == '.' || strncmp(base + n, "--", 2) == 0))
 			return k;
 	}
 	return NULL;

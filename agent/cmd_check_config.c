@@ -24,7 +24,8 @@ print_sample(const char *command)
 
 	buf_init(&out, 1 << 20);
 	conf_write_sample(&agent_schema, &out);
-	fputs("# Configuration of hiwat-agent. Every option is shown with its default, or with an example where it has none.\n",
+	fputs("# Configuration of hiwat-agent. Every option is shown with its default, or with an example where it has "
+	      "none.\n",
 	    stdout);
 	fputs(buf_str(&out), stdout);
 	buf_fini(&out);

@@ -58,8 +58,8 @@ tz_of(const char *word, int *seconds)
 		if (t.n > 2)
 			minutes = (struct text){ t.p + 2, t.n - 2 };
 	}
-	if (hours.n == 0 || hours.n > 2 || minutes.n > 2 || !text_is_u64(hours, &h) || !text_is_u64(minutes, &m) ||
-	    h > 23 || m > 59)
+	if (hours.n == 0 || hours.n > 2 || minutes.n > 2 || !text_is_u64(hours, &h) || !text_is_u64(minutes, &m) || h > 23 ||
+	    m > 59)
 		return false;
 	*seconds = (int)(h * 3600 + m * 60) * (west ? -1 : 1);
 	return true;

@@ -21,9 +21,30 @@ static const char *const log_words[] = { "error", "warn", "info", "debug", NULL 
 
 /* Samplers of any system, so that one file can serve a fleet. */
 static const char *const sampler_words[] = {
-	"conntrack", "disk", "dns", "dns_bind", "dns_named_conf", "dns_probe", "dns_rndc", "filesystems", "filesystems_remote",
-	"interrupts", "kernel_log", "listen", "listen_queues", "mbuf", "net", "netstat", "pf", "pf_limits", "settings", "system",
-	"tcp", "zones", "zpool", NULL,
+	"conntrack",
+	"disk",
+	"dns",
+	"dns_bind",
+	"dns_named_conf",
+	"dns_probe",
+	"dns_rndc",
+	"filesystems",
+	"filesystems_remote",
+	"interrupts",
+	"kernel_log",
+	"listen",
+	"listen_queues",
+	"mbuf",
+	"net",
+	"netstat",
+	"pf",
+	"pf_limits",
+	"settings",
+	"system",
+	"tcp",
+	"zones",
+	"zpool",
+	NULL,
 };
 
 /* The authority of a URL: host and port. */
@@ -92,7 +113,8 @@ check_statistics_url(const char *url)
 	if (h.n < sizeof(host)) {
 		memcpy(host, h.p, h.n);
 		host[h.n] = '\0';
-		if (inet_pton(is_six ? AF_INET6 : AF_INET, host, &address) == 1 || (!is_six && strcmp(host, "localhost") == 0))
+		if (inet_pton(is_six ? AF_INET6 : AF_INET, host, &address) == 1 ||
+		    (!is_six && strcmp(host, "localhost") == 0))
 			return NULL;
 	}
 	return "a URL without an IP address: localhost, 127.0.0.1, [::1] or another one of this host";
@@ -122,63 +144,157 @@ check_label_text(const char *text)
 
 #define AT(member) .offset = offsetof(struct agent_config, member)
 static const struct conf_option options[] = {
-	{ .key = "collectors", .type = CONF_LIST, AT(collectors), .check = check_collector, .max = 8,
+	{ .key = "collectors",
+	    .type = CONF_LIST,
+	    AT(collectors),
+	    .check = check_collector,
+	    .max = 8,
 	    .example = "[https://hiwat.example.org:9780]",
-	    .help = "Where to send to, in order: the first one that works is used. Without any, samples are kept in the spool." },
-	{ .key = "tls.ca_file", .type = CONF_PATH, AT(ca_file), .example = HIWAT_SYSCONFDIR "/ca.crt",
-	    .help = "Authorities that may vouch for a collector, PEM. Default: those of the system, which take more memory." },
-	{ .key = "tls.cert_file", .type = CONF_PATH, AT(cert_file), .example = HIWAT_SYSCONFDIR "/agent.crt",
+	    .help = "Where to send to, in order: the first one that works is used. Without any, samples are kept in the "
+		    "spool." },
+	{ .key = "tls.ca_file",
+	    .type = CONF_PATH,
+	    AT(ca_file),
+	    .example = HIWAT_SYSCONFDIR "/ca.crt",
+	    .help =
+		"Authorities that may vouch for a collector, PEM. Default: those of the system, which take more memory." },
+	{ .key = "tls.cert_file",
+	    .type = CONF_PATH,
+	    AT(cert_file),
+	    .example = HIWAT_SYSCONFDIR "/agent.crt",
 	    .help = "Certificate that says which host this is, PEM. Default: none." },
-	{ .key = "tls.key_file", .type = CONF_PATH, AT(key_file), .example = HIWAT_SYSCONFDIR "/agent.key",
+	{ .key = "tls.key_file",
+	    .type = CONF_PATH,
+	    AT(key_file),
+	    .example = HIWAT_SYSCONFDIR "/agent.key",
 	    .help = "Its private key, PEM without a passphrase." },
-	{ .key = "token_file", .type = CONF_PATH, AT(token_file), .example = HIWAT_SYSCONFDIR "/token",
+	{ .key = "token_file",
+	    .type = CONF_PATH,
+	    AT(token_file),
+	    .example = HIWAT_SYSCONFDIR "/token",
 	    .help = "File whose first line is a bearer token that says which host this is. It is read again after a "
-		    "delivery that failed. hiwat-collector itself goes by certificates; this is for a proxy before it. Default: none." },
-	{ .key = "name", .type = CONF_STRING, AT(name), .check = check_label_text, .example = "db1.example.org",
+		    "delivery that failed. hiwat-collector itself goes by certificates; this is for a proxy before it. "
+		    "Default: none." },
+	{ .key = "name",
+	    .type = CONF_STRING,
+	    AT(name),
+	    .check = check_label_text,
+	    .example = "db1.example.org",
 	    .help = "Name that people know this host by. Default: the system's host name." },
-	{ .key = "labels", .type = CONF_MAP, AT(labels), .check = check_label_text, .max = CODEC_HOST_LABELS_MAX,
+	{ .key = "labels",
+	    .type = CONF_MAP,
+	    AT(labels),
+	    .check = check_label_text,
+	    .max = CODEC_HOST_LABELS_MAX,
 	    .example = "{role: resolver, site: north}",
 	    .help = "Labels of this host; rules can look at them, incidents carry them. Default: none." },
-	{ .key = "state_dir", .type = CONF_PATH, AT(state_dir), .value = "/var/lib/hiwat-agent",
+	{ .key = "state_dir",
+	    .type = CONF_PATH,
+	    AT(state_dir),
+	    .value = "/var/lib/hiwat-agent",
 	    .help = "Directory of the identity, the spool and the positions in logs. It belongs to one host alone." },
-	{ .key = "interval", .type = CONF_DURATION, AT(interval_ms), .value = "10s", .min = 1000, .max = 300000,
+	{ .key = "interval",
+	    .type = CONF_DURATION,
+	    AT(interval_ms),
+	    .value = "10s",
+	    .min = 1000,
+	    .max = 300000,
 	    .help = "Time between samples. What changes seldom is sampled less often than this." },
-	{ .key = "spool.max_bytes", .type = CONF_SIZE, AT(spool_max_bytes), .value = "64MiB", .min = SPOOL_BYTES_MIN,
-	    .max = 64LL << 30, .help = "Disk space for what no collector has yet. When it is full the oldest samples go." },
-	{ .key = "spool.min_free_bytes", .type = CONF_SIZE, AT(spool_min_free_bytes), .value = "128MiB",
+	{ .key = "spool.max_bytes",
+	    .type = CONF_SIZE,
+	    AT(spool_max_bytes),
+	    .value = "64MiB",
+	    .min = SPOOL_BYTES_MIN,
+	    .max = 64LL << 30,
+	    .help = "Disk space for what no collector has yet. When it is full the oldest samples go." },
+	{ .key = "spool.min_free_bytes",
+	    .type = CONF_SIZE,
+	    AT(spool_min_free_bytes),
+	    .value = "128MiB",
 	    .help = "Space that the spool leaves free on its file system, giving up its oldest samples for it." },
-	{ .key = "timeout", .type = CONF_DURATION, AT(timeout_ms), .value = "20s", .min = 1000, .max = 300000,
+	{ .key = "timeout",
+	    .type = CONF_DURATION,
+	    AT(timeout_ms),
+	    .value = "20s",
+	    .min = 1000,
+	    .max = 300000,
 	    .help = "Longest time for one delivery, connecting included." },
-	{ .key = "compress", .type = CONF_BOOL, AT(compress), .value = "false",
+	{ .key = "compress",
+	    .type = CONF_BOOL,
+	    AT(compress),
+	    .value = "false",
 	    .help = "Send with zstd. A batch is small: this costs more CPU than the network gains, unless that is slow." },
-	{ .key = "log_level", .type = CONF_ENUM, AT(log_level), .words = log_words, .value = "info",
+	{ .key = "log_level",
+	    .type = CONF_ENUM,
+	    AT(log_level),
+	    .words = log_words,
+	    .value = "info",
 	    .help = "Most detailed messages on standard error: error, warn, info or debug." },
-	{ .key = "dns.unbound_control_socket", .type = CONF_PATH, AT(unbound_control_socket), .example = "/run/unbound.ctl",
+	{ .key = "dns.unbound_control_socket",
+	    .type = CONF_PATH,
+	    AT(unbound_control_socket),
+	    .example = "/run/unbound.ctl",
 	    .help = "Socket that unbound listens on for unbound-control. Default: the usual places are tried." },
-	{ .key = "dns.bind_statistics_url", .type = CONF_STRING, AT(bind_statistics_url), .check = check_statistics_url,
+	{ .key = "dns.bind_statistics_url",
+	    .type = CONF_STRING,
+	    AT(bind_statistics_url),
+	    .check = check_statistics_url,
 	    .example = "http://127.0.0.1:8053/json/v1/server",
-	    .help = "Where BIND serves its statistics as JSON: what statistics-channels in named.conf says. Default: BIND is not "
+	    .help = "Where BIND serves its statistics as JSON: what statistics-channels in named.conf says. Default: BIND "
+		    "is not "
 		    "asked." },
-	{ .key = "dns.rndc", .type = CONF_PATH, AT(rndc), .example = "/usr/sbin/rndc",
-	    .help = "Program that BIND is asked by for the clients that wait for recursion, and their limits. It needs a key that "
+	{ .key = "dns.rndc",
+	    .type = CONF_PATH,
+	    AT(rndc),
+	    .example = "/usr/sbin/rndc",
+	    .help = "Program that BIND is asked by for the clients that wait for recursion, and their limits. It needs a "
+		    "key that "
 		    "the agent's user may read, and that key can do anything with named. Default: it is not run." },
-	{ .key = "dns.rndc_config", .type = CONF_PATH, AT(rndc_config), .example = HIWAT_SYSCONFDIR "/rndc.conf",
+	{ .key = "dns.rndc_config",
+	    .type = CONF_PATH,
+	    AT(rndc_config),
+	    .example = HIWAT_SYSCONFDIR "/rndc.conf",
 	    .help = "File with that key. Default: rndc's own." },
-	{ .key = "dns.named_checkconf", .type = CONF_PATH, AT(named_checkconf), .example = "/usr/bin/named-checkconf",
+	{ .key = "dns.named_checkconf",
+	    .type = CONF_PATH,
+	    AT(named_checkconf),
+	    .example = "/usr/bin/named-checkconf",
 	    .help = "Program that prints the settings of BIND, run once an hour. Default: it is not run." },
-	{ .key = "dns.named_conf", .type = CONF_PATH, AT(named_conf), .example = "/etc/bind/named.conf",
+	{ .key = "dns.named_conf",
+	    .type = CONF_PATH,
+	    AT(named_conf),
+	    .example = "/etc/bind/named.conf",
 	    .help = "File that it reads. Default: named-checkconf's own." },
-	{ .key = "dns.dnsmasq_address", .type = CONF_STRING, AT(dnsmasq_address), .check = check_dns_address,
+	{ .key = "dns.dnsmasq_address",
+	    .type = CONF_STRING,
+	    AT(dnsmasq_address),
+	    .check = check_dns_address,
 	    .example = "192.0.2.53",
-	    .help = "Where dnsmasq is asked for its statistics, with #port if that is not 53. Default: 127.0.0.1 is tried." },
-	{ .key = "dns.forwarders", .type = CONF_LIST, AT(dns_forwarders), .check = check_dns_address,
-	    .max = SAMPLER_FORWARDERS_MAX, .example = "[192.0.2.1, '2001:db8::1', '192.0.2.2#5353']",
-	    .help = "Servers that the resolver of this host forwards to: each is asked for localhost every 30 seconds. dnsmasq tells "
+	    .help =
+		"Where dnsmasq is asked for its statistics, with #port if that is not 53. Default: 127.0.0.1 is tried." },
+	{ .key = "dns.forwarders",
+	    .type = CONF_LIST,
+	    AT(dns_forwarders),
+	    .check = check_dns_address,
+	    .max = SAMPLER_FORWARDERS_MAX,
+	    .example = "[192.0.2.1, '2001:db8::1', '192.0.2.2#5353']",
+	    .help = "Servers that the resolver of this host forwards to: each is asked for localhost every 30 seconds. "
+		    "dnsmasq tells "
 		    "of its own and needs none here. Default: none." },
-	{ .key = "dns.budget_percent", .type = CONF_INTEGER, AT(dns_budget_percent), .value = "1", .min = 1, .max = 100,
-	    .help = "Share of the time that a resolver may spend on telling its statistics: one that answers slowly is asked less "
+	{ .key = "dns.budget_percent",
+	    .type = CONF_INTEGER,
+	    AT(dns_budget_percent),
+	    .value = "1",
+	    .min = 1,
+	    .max = 100,
+	    .help = "Share of the time that a resolver may spend on telling its statistics: one that answers slowly is "
+		    "asked less "
 		    "often, every five minutes at least." },
-	{ .key = "samplers.disabled", .type = CONF_LIST, AT(samplers_disabled), .max = 32, .example = "[]",
+	{ .key = "samplers.disabled",
+	    .type = CONF_LIST,
+	    AT(samplers_disabled),
+	    .max = 32,
+	    .example = "[]",
 	    .help = "Samplers that never run, by the names that hiwat-agent once list prints. Default: none." },
 	{ 0 },
 };
@@ -231,13 +347,15 @@ check_together(const struct agent_config *c, const struct yaml_node *root, struc
 		complain(diag, root, "tls.cert_file", "it needs tls.key_file beside it");
 	for (const struct yaml_node *n = labels != NULL ? labels->first : NULL; n != NULL; n = n->next) {
 		if (!is_label_name(n->key))
-			yaml_complain_key(diag, n, "labels: \"%s\" is no name; allowed: letters, digits and _, first no digit, not "
-				"beginning with __", n->key);
+			yaml_complain_key(diag, n,
+			    "labels: \"%s\" is no name; allowed: letters, digits and _, first no digit, not "
+			    "beginning with __",
+			    n->key);
 	}
 	for (const struct yaml_node *n = disabled != NULL ? disabled->first : NULL; n != NULL; n = n->next) {
 		if (n->kind == YAML_SCALAR && !is_sampler(n->text))
-			yaml_complain(diag, n, "samplers.disabled: no sampler \"%s\"; allowed: what hiwat-agent once list prints",
-			    n->text);
+			yaml_complain(diag, n,
+			    "samplers.disabled: no sampler \"%s\"; allowed: what hiwat-agent once list prints", n->text);
 	}
 }
 

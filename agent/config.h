@@ -21,10 +21,10 @@ struct agent_config {
 	uint64_t spool_max_bytes, spool_min_free_bytes;
 	uint64_t timeout_ms;
 	bool compress;
-	int log_level; /* enum log_level */
-	char *unbound_control_socket; /* NULL: the usual places are tried */
+	int log_level;                                                                 /* enum log_level */
+	char *unbound_control_socket;                                                  /* NULL: the usual places are tried */
 	char *bind_statistics_url, *rndc, *rndc_config, *named_checkconf, *named_conf; /* NULL: not asked */
-	char *dnsmasq_address; /* NULL: 127.0.0.1 is tried */
+	char *dnsmasq_address;                                                         /* NULL: 127.0.0.1 is tried */
 	struct conf_list dns_forwarders;
 	int64_t dns_budget_percent;
 	struct conf_list samplers_disabled;

@@ -61,12 +61,14 @@ grant_write(struct buf *out, const char *path, const char *user)
 	}
 	/* Open to all by its mode, and denied all the same: kernel.dmesg_restrict. */
 	if (S_ISCHR(st.st_mode) && strcmp(path, "/dev/kmsg") == 0) {
-		buf_puts(out, "AmbientCapabilities=CAP_SYSLOG in the agent's systemd unit, or setcap cap_syslog+ep on the program");
+		buf_puts(out,
+		    "AmbientCapabilities=CAP_SYSLOG in the agent's systemd unit, or setcap cap_syslog+ep on the program");
 		return;
 	}
 	if (strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0) {
-		buf_puts(out, "AmbientCapabilities=CAP_DAC_READ_SEARCH in the agent's systemd unit, or setcap "
-			      "cap_dac_read_search+ep on the program");
+		buf_puts(out,
+		    "AmbientCapabilities=CAP_DAC_READ_SEARCH in the agent's systemd unit, or setcap "
+		    "cap_dac_read_search+ep on the program");
 		return;
 	}
 	buf_printf(out, "setfacl -m u:%s:%s %s", user, is_socket ? "rw" : "r", path);

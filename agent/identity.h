@@ -26,7 +26,7 @@ struct identity {
 	 * beside it lies ahead; identity_note_uptime() keeps that note fresh.
 	 */
 	uint8_t boot_id[16];
-	uint64_t boot_time; /* Unix seconds */
+	uint64_t boot_time;  /* Unix seconds */
 	char machine_id[64]; /* /etc/machine-id, else /var/lib/dbus/machine-id, else /etc/hostid; "" without any */
 	char name[CODEC_LABEL_MAX + 1];
 	char os[32]; /* lower case */

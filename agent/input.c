@@ -121,12 +121,16 @@ input_walk_directory(const char *path, input_fn *fn, void *arg)
 /* Offsets and lengths of a tar header's members: POSIX.1-1988 ustar, pax(1). */
 enum {
 	TAR_BLOCK = 512,
-	TAR_NAME = 0, TAR_NAME_LEN = 100,
-	TAR_SIZE = 124, TAR_SIZE_LEN = 12,
-	TAR_SUM = 148, TAR_SUM_LEN = 8,
+	TAR_NAME = 0,
+	TAR_NAME_LEN = 100,
+	TAR_SIZE = 124,
+	TAR_SIZE_LEN = 12,
+	TAR_SUM = 148,
+	TAR_SUM_LEN = 8,
 	TAR_TYPE = 156,
 	TAR_MAGIC = 257,
-	TAR_PREFIX = 345, TAR_PREFIX_LEN = 155,
+	TAR_PREFIX = 345,
+	TAR_PREFIX_LEN = 155,
 };
 
 /* Octal digits between blanks and NULs; false for anything else, GNU's binary sizes of 8 GiB and more included. */

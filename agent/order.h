@@ -21,11 +21,11 @@ struct order {
 };
 
 enum order_kind {
-	ORDER_NOTHING,  /* all is sent */
-	ORDER_IN_TURN,  /* the next one */
-	ORDER_LIVE,     /* the next new one, ahead of the backlog */
-	ORDER_BACKLOG,  /* the next one of the backlog */
-	ORDER_WAIT      /* the backlog has to wait until backlog_due_ns */
+	ORDER_NOTHING, /* all is sent */
+	ORDER_IN_TURN, /* the next one */
+	ORDER_LIVE,    /* the next new one, ahead of the backlog */
+	ORDER_BACKLOG, /* the next one of the backlog */
+	ORDER_WAIT     /* the backlog has to wait until backlog_due_ns */
 };
 
 /* Nothing is known to have arrived: at the start and with another collector. */

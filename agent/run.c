@@ -34,14 +34,14 @@
 #include "spool.h"
 
 #define TOPIC "run"
-#define GRACE_MS 3000           /* for the last deliveries at the end */
+#define GRACE_MS 3000 /* for the last deliveries at the end */
 #define NOTE_UPTIME_NS (300 * NSEC_PER_SEC)
 #define SAMPLER_INTERVAL_MS 10000 /* samplers of this interval follow the configuration */
 
 struct agent {
 	const char *path;
-	struct agent_config *config;    /* as read last */
-	struct agent_config *first;     /* as read at the start: what samplers and spool were opened with */
+	struct agent_config *config; /* as read last */
+	struct agent_config *first;  /* as read at the start: what samplers and spool were opened with */
 	struct sampler_config sampling;
 	struct identity_options identify;
 	struct identity identity;
@@ -135,19 +135,25 @@ tell_what_is_missing(const struct agent *a)
 	const struct agent_config *c = a->config;
 
 	if (c->collectors.n == 0)
-		log_warn(TOPIC, "no collector is configured: samples are kept in %s; name one under collectors: in %s and reload",
+		log_warn(TOPIC,
+		    "no collector is configured: samples are kept in %s; name one under collectors: in %s and reload",
 		    a->spool_dir, a->path != NULL ? a->path : AGENT_CONFIG_DEFAULT);
 	else if (c->cert_file == NULL && c->token_file == NULL && !agent_config_is_plain(c->collectors.items[0]))
-		log_warn(TOPIC, "neither tls.cert_file nor token_file is configured: a collector that wants to know who speaks will "
-				"refuse this host; samples are kept until then");
+		log_warn(TOPIC,
+		    "neither tls.cert_file nor token_file is configured: a collector that wants to know who speaks will "
+		    "refuse this host; samples are kept until then");
 }
 
 static void
 load_identity(struct agent *a)
 {
 	a->identify = (struct identity_options){
-		.state_dir = a->first->state_dir, .proc_dir = a->sampling.proc_dir, .root = "", .name = a->config->name,
-		.wall_ns = clock_wall_ns(), .boot_ns = clock_boot_ns(),
+		.state_dir = a->first->state_dir,
+		.proc_dir = a->sampling.proc_dir,
+		.root = "",
+		.name = a->config->name,
+		.wall_ns = clock_wall_ns(),
+		.boot_ns = clock_boot_ns(),
 	};
 	identity_load(&a->identify, &a->identity);
 	if (a->identity.problem[0] != '\0')
@@ -160,7 +166,9 @@ static int
 open_spool(struct agent *a)
 {
 	struct spool_options options = {
-		.dir = a->spool_dir, .max_bytes = a->first->spool_max_bytes, .min_free_bytes = a->first->spool_min_free_bytes,
+		.dir = a->spool_dir,
+		.max_bytes = a->first->spool_max_bytes,
+		.min_free_bytes = a->first->spool_min_free_bytes,
 	};
 
 	memcpy(&options.boot, a->identity.boot_id, sizeof(options.boot));
@@ -391,7 +399,8 @@ tick(struct agent *a)
 		store_batch(a, &batch, clock_mono_ns());
 	}
 	if (err != 0)
-		log_complain(&a->batch_complaint, clock_mono_ns(), TOPIC, "samples: %s; this batch is not complete", err_text(err));
+		log_complain(&a->batch_complaint, clock_mono_ns(), TOPIC, "samples: %s; this batch is not complete",
+		    err_text(err));
 	if (!a->is_ready) {
 		sd_notify_send("READY=1");
 		a->is_ready = true;
@@ -408,7 +417,8 @@ sync_spool(struct agent *a)
 	uint64_t now = clock_mono_ns();
 
 	if (spool_sync(a->spool, now) != 0)
-		log_complain(&a->sync_complaint, now, TOPIC, "%s: the disk refuses to sync: %s", a->spool_dir, strerror(errno));
+		log_complain(&a->sync_complaint, now, TOPIC, "%s: the disk refuses to sync: %s", a->spool_dir,
+		    strerror(errno));
 	else
 		log_recovered(&a->sync_complaint, TOPIC, "%s is synced again", a->spool_dir);
 }

@@ -27,9 +27,9 @@
 #define BACKOFF_MAX_MS 60000
 #define BACKOFF_MIN_MS 100
 #define RETURN_NS (300 * NSEC_PER_SEC) /* until the first collector is tried again after another one took over */
-#define REWINDS_FREE 4 /* restarts of a collector within a minute that are believed at once */
+#define REWINDS_FREE 4                 /* restarts of a collector within a minute that are believed at once */
 #define REWIND_MAX_NS (60 * NSEC_PER_SEC)
-#define COMPRESS_WORTH 0.9             /* zstd is used when it makes a batch smaller than this */
+#define COMPRESS_WORTH 0.9 /* zstd is used when it makes a batch smaller than this */
 
 struct endpoint {
 	const char *url;
@@ -47,16 +47,16 @@ struct sender {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	bool is_woken;                  /* under the lock */
-	_Atomic(uint64_t) stop_at_ns;   /* 0: not stopping */
+	bool is_woken;                /* under the lock */
+	_Atomic(uint64_t) stop_at_ns; /* 0: not stopping */
 	struct endpoint *endpoints;
 	unsigned n_endpoints, current;
-	unsigned owner;                 /* the endpoint that order is about */
-	uint64_t return_at_ns;          /* when the first one is tried again; 0: it is in use */
+	unsigned owner;        /* the endpoint that order is about */
+	uint64_t return_at_ns; /* when the first one is tried again; 0: it is in use */
 	struct order order;
 	struct buf batch, packed;
 	uint64_t random;
-	unsigned n_rewinds; /* times that sending began again, in a row */
+	unsigned n_rewinds;  /* times that sending began again, in a row */
 	uint64_t rewound_ns; /* the last time */
 	unsigned n_rejected;
 	struct log_complaint rejects;
@@ -96,7 +96,8 @@ wait_until(struct sender *s, uint64_t until_ns)
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->is_woken && !is_stopping(s) && err == 0)
-		err = until_ns == 0 ? pthread_cond_wait(&s->wake, &s->lock) : pthread_cond_timedwait(&s->wake, &s->lock, &ts);
+		err =
+		    until_ns == 0 ? pthread_cond_wait(&s->wake, &s->lock) : pthread_cond_timedwait(&s->wake, &s->lock, &ts);
 	s->is_woken = false;
 	pthread_mutex_unlock(&s->lock);
 }
@@ -170,8 +171,8 @@ set_aside(struct sender *s, const struct endpoint *e, uint64_t sequence, const s
 	(void)mkdir(dir, 0750);
 	snprintf(name, sizeof(name), "%02u.batch", s->n_rejected++ % SENDER_REJECTED_FILES);
 	(void)keep_write(dir, name, (struct text){ buf_str(&s->batch), s->batch.len });
-	log_complain(&s->rejects, clock_mono_ns(), TOPIC, "%s: %s; batch %" PRIu64 " was rejected for good, see %s/%s", e->url,
-	    reply->why, sequence, dir, name);
+	log_complain(&s->rejects, clock_mono_ns(), TOPIC, "%s: %s; batch %" PRIu64 " was rejected for good, see %s/%s",
+	    e->url, reply->why, sequence, dir, name);
 }
 
 /*
@@ -203,8 +204,10 @@ take_acknowledgement(struct sender *s, const struct endpoint *e, const struct si
 
 	spool_count(s->spool, &c);
 	if (reply->received > c.newest) {
-		log_warn(TOPIC, "%s: it knows sequence %" PRIu64 " of this stream, the spool ends at %" PRIu64
-			 "; was the disk restored from a copy? Numbers go on behind", e->url, reply->received, c.newest);
+		log_warn(TOPIC,
+		    "%s: it knows sequence %" PRIu64 " of this stream, the spool ends at %" PRIu64
+		    "; was the disk restored from a copy? Numbers go on behind",
+		    e->url, reply->received, c.newest);
 		spool_skip(s->spool, reply->received);
 	}
 	spool_acknowledge(s->spool, reply->durable < c.newest ? reply->durable : c.newest);

@@ -24,12 +24,12 @@
 struct buf;
 struct spool;
 
-#define SPOOL_BATCH_MAX (2u << 20)      /* bytes of one batch */
-#define SPOOL_BYTES_MIN (1u << 20)      /* least max_bytes */
+#define SPOOL_BATCH_MAX (2u << 20) /* bytes of one batch */
+#define SPOOL_BYTES_MIN (1u << 20) /* least max_bytes */
 #define SPOOL_FILES_MAX 64
-#define SPOOL_MEMORY_BATCHES 64         /* kept in memory while the disk refuses */
+#define SPOOL_MEMORY_BATCHES 64 /* kept in memory while the disk refuses */
 #define SPOOL_MEMORY_BYTES (512u << 10)
-#define SPOOL_RESERVE 16                /* sequences reserved at a time */
+#define SPOOL_RESERVE 16 /* sequences reserved at a time */
 
 struct spool_options {
 	const char *dir;         /* made when absent, its parent must exist; NULL: memory alone */
@@ -40,11 +40,11 @@ struct spool_options {
 
 struct spool_counts {
 	uint64_t produced, acknowledged, dropped_full, dropped_corrupt, rejected;
-	uint64_t in_spool; /* batches that wait */
+	uint64_t in_spool;   /* batches that wait */
 	uint64_t bytes;      /* that they take */
 	uint64_t disk_bytes; /* of all segments, with those not deleted yet */
-	uint64_t oldest;   /* lowest sequence that waits; the next one to be used when none does */
-	uint64_t newest;   /* highest sequence in use; 0: none yet */
+	uint64_t oldest;     /* lowest sequence that waits; the next one to be used when none does */
+	uint64_t newest;     /* highest sequence in use; 0: none yet */
 	unsigned files;
 };
 

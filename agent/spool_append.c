@@ -85,7 +85,9 @@ writable_segment(struct spool *s, uint64_t need)
 	fsync(s->dir_fd);
 	s->write_fd = fd;
 	s->segments[s->n_segments++] = (struct segment){
-		.first = s->next_ordinal, .last = s->next_ordinal - 1, .bytes = SEGMENT_HEADER_BYTES,
+		.first = s->next_ordinal,
+		.last = s->next_ordinal - 1,
+		.bytes = SEGMENT_HEADER_BYTES,
 	};
 	return HIWAT_OK;
 }
@@ -118,7 +120,10 @@ append_to_disk(struct spool *s, const struct batch_header *h, const void *data)
 		return err;
 	}
 	s->appended = (struct place){
-		.ordinal = h->ordinal - 1, .sequence = h->sequence - 1, .segment = seg->first, .offset = seg->bytes,
+		.ordinal = h->ordinal - 1,
+		.sequence = h->sequence - 1,
+		.segment = seg->first,
+		.offset = seg->bytes,
 	};
 	seg->bytes += need;
 	seg->last = h->ordinal;
@@ -135,7 +140,8 @@ keep_in_memory(struct spool *s, const struct batch_header *h, const void *data)
 	if (copy == NULL)
 		return HIWAT_E_NOMEM;
 	memcpy(copy, data, h->length);
-	while (s->n_memory > 0 && (s->n_memory == SPOOL_MEMORY_BATCHES || s->memory_bytes + h->length > SPOOL_MEMORY_BYTES)) {
+	while (
+	    s->n_memory > 0 && (s->n_memory == SPOOL_MEMORY_BATCHES || s->memory_bytes + h->length > SPOOL_MEMORY_BYTES)) {
 		const struct batch_header *oldest = &s->memory[0].h;
 		if (s->full_to <= s->ledger.settled)
 			s->full_from = oldest->ordinal;
@@ -157,7 +163,10 @@ spool_append(struct spool *s, const void *data, size_t len)
 		return HIWAT_E_TOOBIG;
 	pthread_mutex_lock(&s->lock);
 	struct batch_header h = {
-		.ordinal = s->next_ordinal, .sequence = s->ledger.next, .length = (uint32_t)len, .crc = crc32c(0, data, len),
+		.ordinal = s->next_ordinal,
+		.sequence = s->ledger.next,
+		.length = (uint32_t)len,
+		.crc = crc32c(0, data, len),
 	};
 	if (s->ledger_fd >= 0 && h.sequence > s->ledger.reserved) {
 		s->ledger.reserved = h.sequence + SPOOL_RESERVE - 1;

@@ -194,8 +194,8 @@ batch_write_mark(int fd, uint64_t offset, enum batch_mark mark)
 static void
 ledger_encode(const struct ledger *l, uint8_t out[LEDGER_BYTES])
 {
-	const uint64_t fields[] = { l->generation, l->stream, l->reserved, l->previous, l->next, l->boot, l->produced, l->settled, l->base,
-		l->acknowledged, l->dropped_full, l->dropped_corrupt, l->rejected };
+	const uint64_t fields[] = { l->generation, l->stream, l->reserved, l->previous, l->next, l->boot, l->produced,
+		l->settled, l->base, l->acknowledged, l->dropped_full, l->dropped_corrupt, l->rejected };
 
 	memset(out, 0, LEDGER_BYTES);
 	memcpy(out, ledger_magic, sizeof(ledger_magic));
@@ -208,8 +208,8 @@ ledger_encode(const struct ledger *l, uint8_t out[LEDGER_BYTES])
 static bool
 ledger_decode(const uint8_t in[LEDGER_BYTES], struct ledger *l)
 {
-	uint64_t *const fields[] = { &l->generation, &l->stream, &l->reserved, &l->previous, &l->next, &l->boot, &l->produced, &l->settled,
-		&l->base, &l->acknowledged, &l->dropped_full, &l->dropped_corrupt, &l->rejected };
+	uint64_t *const fields[] = { &l->generation, &l->stream, &l->reserved, &l->previous, &l->next, &l->boot,
+		&l->produced, &l->settled, &l->base, &l->acknowledged, &l->dropped_full, &l->dropped_corrupt, &l->rejected };
 
 	if (memcmp(in, ledger_magic, sizeof(ledger_magic)) != 0 || get_le32(in + 8) != LEDGER_VERSION ||
 	    get_le32(in + LEDGER_BYTES - 4) != crc32c(0, in, LEDGER_BYTES - 4))

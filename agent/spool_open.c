@@ -20,7 +20,7 @@
 struct survey {
 	struct spool *s;
 	struct buf content;
-	uint64_t stream;       /* 0: not known yet */
+	uint64_t stream; /* 0: not known yet */
 	uint64_t last_ordinal, last_sequence;
 	uint64_t waiting, rejected; /* intact batches behind the settled ones */
 };

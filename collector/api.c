@@ -107,8 +107,8 @@ host_to_json(const struct host *h)
 	json_object_set_new(o, "boot_time", json_integer((json_int_t)h->boot_time));
 	json_object_set_new(o, "last_seen", json_number((double)h->last_wall_ns / 1e9));
 	json_object_set_new(o, "silent", json_boolean(h->silent));
-	json_object_set_new(o, "clock_offset_seconds", host_clock_offset(h, h->last_wall_ns, &offset_ns) ?
-	    json_number((double)offset_ns / 1e9) : json_null());
+	json_object_set_new(o, "clock_offset_seconds",
+	    host_clock_offset(h, h->last_wall_ns, &offset_ns) ? json_number((double)offset_ns / 1e9) : json_null());
 	json_object_set_new(o, "lowest_headroom", json_number(lowest_headroom(h, &resource)));
 	json_object_set_new(o, "lowest_resource", resource != NULL ? json_string(resource) : json_null());
 	return o;
@@ -208,9 +208,10 @@ get_rules(void *arg, struct pipeline *p)
 
 	for (size_t i = 0; i < rule_set_count(pipeline_rules(p)); i++) {
 		const struct rule *r = rule_set_get(pipeline_rules(p), i);
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i}", "id", r->id, "cause", r->cause,
-		    "doc", r->doc, "threshold_source", r->threshold_source, "reason", r->reason, "file", r->file, "line",
-		    (int)r->line));
+		json_array_append_new(list,
+		    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i}", "id", r->id, "cause", r->cause, "doc", r->doc,
+			"threshold_source", r->threshold_source, "reason", r->reason, "file", r->file, "line",
+			(int)r->line));
 	}
 	c->result = json_pack("{s:o}", "rules", list);
 }
@@ -288,13 +289,14 @@ api_handle(void *arg, const struct http_request *request, struct http_response *
 	}
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		size_t n = strlen(calls[i].path);
-		if (calls[i].has_rest ? strncmp(request->path, calls[i].path, n) == 0 && request->path[n] != '\0' :
-					strcmp(request->path, calls[i].path) == 0) {
+		if (calls[i].has_rest ? strncmp(request->path, calls[i].path, n) == 0 && request->path[n] != '\0'
+				      : strcmp(request->path, calls[i].path) == 0) {
 			c.rest = request->path + n;
 			answer_json(&c, calls[i].get, response);
 			return;
 		}
 	}
-	http_fail(response, 404, "known here: /metrics /metrics/hosts /-/healthy /-/ready /api/v1/hosts[/ID] "
+	http_fail(response, 404,
+	    "known here: /metrics /metrics/hosts /-/healthy /-/ready /api/v1/hosts[/ID] "
 	    "/api/v1/alerts[/KEY] /api/v1/rules /api/v1/ledger");
 }

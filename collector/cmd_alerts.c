@@ -8,14 +8,13 @@
 
 #include "client.h"
 
-const char cmd_alerts_usage[] =
-    "usage: hiwat-collector alerts [-u URL] [-a]\n"
-    "Asks a running collector for its open incidents and prints them, newest change first.\n"
-    "\n"
-    "  -u URL    the collector's web side (" CLIENT_URL_DEFAULT ")\n"
-    "  -a        also those that ended within the last day\n"
-    "\n"
-    "exit status: 0 ok, 2 wrong usage, 3 the collector did not answer.\n";
+const char cmd_alerts_usage[] = "usage: hiwat-collector alerts [-u URL] [-a]\n"
+				"Asks a running collector for its open incidents and prints them, newest change first.\n"
+				"\n"
+				"  -u URL    the collector's web side (" CLIENT_URL_DEFAULT ")\n"
+				"  -a        also those that ended within the last day\n"
+				"\n"
+				"exit status: 0 ok, 2 wrong usage, 3 the collector did not answer.\n";
 
 static void
 print_incidents(const json_t *list, bool all)
@@ -23,8 +22,7 @@ print_incidents(const json_t *list, bool all)
 	size_t i;
 	json_t *incident;
 
-	json_array_foreach(list, i, incident)
-	{
+	json_array_foreach (list, i, incident) {
 		const char *status = client_text(incident, "status");
 		if (!all && strcmp(status, "open") != 0)
 			continue;

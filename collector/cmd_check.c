@@ -19,7 +19,8 @@
 const char cmd_check_usage[] =
     "usage: hiwat-agent parse KIND FILE | hiwat-collector check [-r RULES] [-v] [FILE]\n"
     "Judges values in Prometheus text, as hiwat-agent parse and hiwat-agent once print them, by the rules. There is no\n"
-    "history: `for` is ignored up to a day, rules on rates, trends and ages are not judged. Counters of refusals above 0 warn, since boot.\n"
+    "history: `for` is ignored up to a day, rules on rates, trends and ages are not judged. Counters of refusals above 0 "
+    "warn, since boot.\n"
     "\n"
     "  -r RULES  directory or file of rules (" COLLECTOR_RULES_DEFAULT ")\n"
     "  -v        also name the rules that need history\n"
@@ -136,8 +137,11 @@ judge(struct rule_set *rules, const struct promtext *text, struct labels *labels
 	enum rule_level level = rules_check(rules, &view, labels, print_event, note_not_judged, &report, &judged);
 	if (judged == 0)
 		return fail(name, text->n_values == 0 ? "no values in it" : "no rule judges these values");
-	printf("%s: %u rules judged, %u need history\n", level == RULE_LEVEL_CRITICAL ? "CRITICAL" :
-	    level == RULE_LEVEL_WARNING ? "WARNING" : "OK", judged, report.n_not_judged);
+	printf("%s: %u rules judged, %u need history\n",
+	    level == RULE_LEVEL_CRITICAL      ? "CRITICAL"
+		: level == RULE_LEVEL_WARNING ? "WARNING"
+					      : "OK",
+	    judged, report.n_not_judged);
 	for (unsigned i = 0; verbose && i < report.n_not_judged && i < NOT_JUDGED_MAX; i++)
 		printf("not judged: %s\n", report.not_judged[i]);
 	if (cmd_finish_output("check") != 0)
@@ -185,7 +189,8 @@ cmd_check(int argc, char **argv)
 		fputs(buf_str(&errors), stderr);
 	} else if (labels == NULL) {
 		fail(name, err_text(HIWAT_E_NOMEM));
-	} else if ((err = promtext_read((struct text){ buf_str(&input), input.len }, labels, &text, &bad_line)) != HIWAT_OK) {
+	} else if ((err = promtext_read((struct text){ buf_str(&input), input.len }, labels, &text, &bad_line)) !=
+	    HIWAT_OK) {
 		fprintf(stderr, "hiwat-collector check: %s:%u: %s\n", name, bad_line,
 		    err == HIWAT_E_FORMAT ? "not Prometheus text" : err_text(err));
 	} else {

@@ -25,7 +25,8 @@ print_sample(void)
 
 	buf_init(&out, 1 << 20);
 	conf_write_sample(&collector_schema, &out);
-	fputs("# Configuration of hiwat-collector. Every option is shown with its default, or with an example where it has none.\n",
+	fputs("# Configuration of hiwat-collector. Every option is shown with its default, or with an example where it has "
+	      "none.\n",
 	    stdout);
 	fputs(buf_str(&out), stdout);
 	buf_fini(&out);

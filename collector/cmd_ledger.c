@@ -33,10 +33,9 @@ cmd_ledger(int argc, char **argv)
 	struct client *client = client_new(argv[0], base);
 	json_t *answer = client != NULL ? client_get(client, "/api/v1/ledger") : NULL;
 	if (answer != NULL)
-		printf("%-24s %-16s %12s %12s %6s %12s %10s %8s\n", "HOST", "STREAM", "RECEIVED", "DURABLE", "GAPS", "BATCHES",
-		    "DUPLICATES", "LOST");
-	json_array_foreach(json_object_get(answer, "hosts"), i, host)
-	{
+		printf("%-24s %-16s %12s %12s %6s %12s %10s %8s\n", "HOST", "STREAM", "RECEIVED", "DURABLE", "GAPS",
+		    "BATCHES", "DUPLICATES", "LOST");
+	json_array_foreach (json_object_get(answer, "hosts"), i, host) {
 		printf("%-24.24s %-16s %12.0f %12.0f %6.0f %12.0f %10.0f %8.0f\n", client_text(host, "name"),
 		    client_text(host, "stream"), client_number(host, "received"), client_number(host, "durable"),
 		    client_number(host, "gaps"), client_number(host, "batches"), client_number(host, "duplicates"),

@@ -30,7 +30,7 @@
 #define TOPIC "run"
 #define WEB_RESPONSE_MAX (256u << 20)
 #define WEB_CONNECTIONS_MAX 256
-#define OWN_FILES 48         /* store, snapshot, threads, routes */
+#define OWN_FILES 48 /* store, snapshot, threads, routes */
 #define CONNECTIONS_LEAST 16
 
 const char cmd_run_usage[] =
@@ -94,9 +94,10 @@ fit_connections(struct collector *c)
 		room = CONNECTIONS_LEAST;
 	c->web_connections_max = room / 4 < WEB_CONNECTIONS_MAX ? room / 4 : WEB_CONNECTIONS_MAX;
 	c->connections_max = room - c->web_connections_max;
-	log_warn(TOPIC, "ingest.connections_max is %lld but only %llu files may be open: %lld connections are taken; raise the "
-	    "limit (LimitNOFILE)", (long long)c->config.connections_max, (unsigned long long)limit.rlim_cur,
-	    (long long)c->connections_max);
+	log_warn(TOPIC,
+	    "ingest.connections_max is %lld but only %llu files may be open: %lld connections are taken; raise the "
+	    "limit (LimitNOFILE)",
+	    (long long)c->config.connections_max, (unsigned long long)limit.rlim_cur, (long long)c->connections_max);
 }
 
 static const char *
@@ -222,7 +223,9 @@ start_listener(const struct listener_config *l, const char *name, struct http_li
 		log_error(TOPIC, "%s: %s", name, buf_str(&why));
 	else
 		log_info(TOPIC, "%s: listening on %s port %u%s", name, l->address, http_port(*server),
-		    l->client_ca_file != NULL ? ", TLS with client certificates" : l->cert_file != NULL ? ", TLS" : "");
+		    l->client_ca_file != NULL  ? ", TLS with client certificates"
+			: l->cert_file != NULL ? ", TLS"
+					       : "");
 	buf_fini(&why);
 	return err;
 }

@@ -64,7 +64,7 @@ add_rows(struct table *t, json_t *host)
 	if (bigger == NULL || keep == NULL)
 		return -1;
 	t->keep[t->n_keep++] = json_incref(host);
-	json_array_foreach(resources, i, r) {
+	json_array_foreach (resources, i, r) {
 		struct row *row = &t->rows[t->n++];
 		*row = (struct row){
 			.host = client_text(host, "name"),
@@ -74,7 +74,7 @@ add_rows(struct table *t, json_t *host)
 			.headroom = client_number(r, "headroom"),
 			.seconds = client_number(r, "exhaustion_seconds"),
 		};
-		json_object_foreach(json_object_get(r, "labels"), key, value) {
+		json_object_foreach (json_object_get(r, "labels"), key, value) {
 			if (row->labels[0] != '\0')
 				put_plain(row->labels, sizeof(row->labels), " ");
 			put_plain(row->labels, sizeof(row->labels), json_string_value(value));
@@ -139,7 +139,8 @@ print_rows(struct table *t, uint64_t max)
 	for (size_t i = 0; i < t->n && (max == 0 || i < max); i++) {
 		const struct row *r = &t->rows[i];
 		printf("%-20.20s %-22.22s %-24.24s %9s %9s %8.1f%% %10s\n", r->host, r->resource, r->labels,
-		    short_number(r->use, use), short_number(r->limit, limit), 100 * r->headroom, short_time(r->seconds, time));
+		    short_number(r->use, use), short_number(r->limit, limit), 100 * r->headroom,
+		    short_time(r->seconds, time));
 	}
 }
 
@@ -151,7 +152,7 @@ collect(struct client *client, const char *only, struct table *t)
 	int status = list != NULL ? 0 : CMD_UNUSABLE;
 	bool found = false;
 
-	json_array_foreach(json_object_get(list, "hosts"), i, host) {
+	json_array_foreach (json_object_get(list, "hosts"), i, host) {
 		const char *id = client_text(host, "id");
 		char path[128];
 		if (only != NULL && strcmp(only, id) != 0 && strcmp(only, client_text(host, "name")) != 0)

@@ -38,9 +38,9 @@ struct collector_config {
 	char *state_dir, *rules_dir;
 	int64_t hosts_max, series_max;
 	uint64_t snapshot_interval_ms, silent_min_ms;
-	struct conf_items routes; /* struct route_config */
+	struct conf_items routes;    /* struct route_config */
 	struct conf_items overrides; /* struct override_config */
-	int log_level;            /* enum log_level */
+	int log_level;               /* enum log_level */
 };
 
 extern const struct conf_schema collector_schema;

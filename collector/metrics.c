@@ -116,9 +116,11 @@ metrics_write(struct web *w, struct buf *out)
 	pipeline_stats(w->pipeline, &p);
 	head(out, "hiwat_collector_info", "gauge", "Version of the collector");
 	buf_puts(out, "hiwat_collector_info{version=\"" HIWAT_VERSION "\"} 1\n");
-	number(out, "hiwat_collector_start_time_seconds", "gauge", "Unix time of the start", (double)w->started_wall_ns / 1e9);
+	number(out, "hiwat_collector_start_time_seconds", "gauge", "Unix time of the start",
+	    (double)w->started_wall_ns / 1e9);
 	number(out, "hiwat_collector_resident_bytes", "gauge", "Memory of the collector", resident_bytes());
-	number(out, "hiwat_collector_cpu_seconds_total", "counter", "CPU time of the collector", (double)clock_cpu_ns() / 1e9);
+	number(out, "hiwat_collector_cpu_seconds_total", "counter", "CPU time of the collector",
+	    (double)clock_cpu_ns() / 1e9);
 	number(out, "hiwat_collector_hosts", "gauge", "Hosts known", p.hosts);
 	number(out, "hiwat_collector_silent_hosts", "gauge", "Hosts from which nothing is heard", p.silent_hosts);
 	number(out, "hiwat_collector_rules", "gauge", "Rules loaded", (double)p.rules);
@@ -130,13 +132,15 @@ metrics_write(struct web *w, struct buf *out)
 	number(out, "hiwat_collector_received_bytes_total", "counter", "Bytes of batches received", (double)r.bytes);
 	number(out, "hiwat_collector_batches_total", "counter", "Batches taken", (double)p.batches);
 	number(out, "hiwat_collector_late_batches_total", "counter", "Batches of backlog among them", (double)p.late);
-	number(out, "hiwat_collector_duplicate_batches_total", "counter", "Batches that had arrived before", (double)p.duplicates);
+	number(out, "hiwat_collector_duplicate_batches_total", "counter", "Batches that had arrived before",
+	    (double)p.duplicates);
 	number(out, "hiwat_collector_values_total", "counter", "Numbers taken", (double)p.values);
 	number(out, "hiwat_collector_decode_seconds_total", "counter", "CPU time spent decoding", (double)r.decode_ns / 1e9);
 	number(out, "hiwat_collector_pipeline_seconds_total", "counter", "CPU time spent on values, rules and incidents",
 	    (double)p.rules_ns / 1e9);
 	number(out, "hiwat_collector_snapshots_total", "counter", "Snapshots written", (double)p.snapshots);
-	number(out, "hiwat_collector_snapshot_failures_total", "counter", "Snapshots that failed", (double)p.snapshot_failures);
+	number(out, "hiwat_collector_snapshot_failures_total", "counter", "Snapshots that failed",
+	    (double)p.snapshot_failures);
 	number(out, "hiwat_collector_snapshot_time_seconds", "gauge", "Unix time of the last snapshot",
 	    (double)p.snapshot_wall_ns / 1e9);
 	if (w->ingest != NULL)

@@ -231,8 +231,9 @@ apply_record(struct pipeline *p, struct host *h, struct track *t, const Hiwat__R
 		size_t index = SIZE_MAX;
 		int err = track_put(t, p->labels, record, part, now->boot_ns, now->wall_ns, &index);
 		if (err != HIWAT_OK)
-			log_complain(&p->room_complaint, clock_mono_ns(), TOPIC, "host %s: no room for all series of %s (%s)", h->name,
-			    record->status->sampler, err == HIWAT_E_FULL ? "it names too many samplers" : "series_max, or memory");
+			log_complain(&p->room_complaint, clock_mono_ns(), TOPIC,
+			    "host %s: no room for all series of %s (%s)", h->name, record->status->sampler,
+			    err == HIWAT_E_FULL ? "it names too many samplers" : "series_max, or memory");
 		if (index == SIZE_MAX)
 			continue;
 		struct host_view view = host_view_of(h, t, p->labels);
@@ -284,8 +285,11 @@ apply_batch(struct pipeline *p, struct host *h, const Hiwat__Batch *b, const str
 	uint64_t wall_ns = b->wall_ns + (uint64_t)offset;
 	struct context c = {
 		.p = p,
-		.host = { .stream = h->stream.id, .sequence = b->sequence, .wall_ns = wall_ns,
-		    .boot_wall_ns = wall_ns - b->boot_ns, .late = late },
+		.host = { .stream = h->stream.id,
+		    .sequence = b->sequence,
+		    .wall_ns = wall_ns,
+		    .boot_wall_ns = wall_ns - b->boot_ns,
+		    .late = late },
 	};
 	memcpy(c.host.uuid, h->uuid, 16);
 	struct rule_time now = {

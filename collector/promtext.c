@@ -13,8 +13,9 @@ name_length(struct text t)
 {
 	size_t n = 0;
 
-	while (n < t.n && (t.p[n] == '_' || t.p[n] == ':' || (t.p[n] >= 'a' && t.p[n] <= 'z') ||
-	    (t.p[n] >= 'A' && t.p[n] <= 'Z') || (n > 0 && t.p[n] >= '0' && t.p[n] <= '9')))
+	while (n < t.n &&
+	    (t.p[n] == '_' || t.p[n] == ':' || (t.p[n] >= 'a' && t.p[n] <= 'z') || (t.p[n] >= 'A' && t.p[n] <= 'Z') ||
+		(n > 0 && t.p[n] >= '0' && t.p[n] <= '9')))
 		n++;
 	return n;
 }

@@ -45,8 +45,8 @@ push_label(struct sample_label *labels, unsigned *n, const char *name, const cha
 }
 
 static bool
-emit_number(const struct walk *w, const struct sample_label *labels, unsigned n_labels, unsigned metric,
-    ProtobufCType type, const void *member)
+emit_number(const struct walk *w, const struct sample_label *labels, unsigned n_labels, unsigned metric, ProtobufCType type,
+    const void *member)
 {
 	struct sample s = { .metric = metric, .n_labels = n_labels, .labels = labels };
 
@@ -86,8 +86,12 @@ walk_message(const struct walk *w, unsigned index, const ProtobufCMessage *msg, 
 			push_label(labels, &n, fields[f].name, value);
 	}
 	if (m->metric >= 0) {
-		struct sample one = { .metric = (unsigned)m->metric, .n_labels = n, .labels = labels,
-			.is_integer = true, .integer = 1, .value = 1 };
+		struct sample one = { .metric = (unsigned)m->metric,
+			.n_labels = n,
+			.labels = labels,
+			.is_integer = true,
+			.integer = 1,
+			.value = 1 };
 		return w->fn(w->arg, &one);
 	}
 	for (unsigned f = 0; f < m->desc->n_fields; f++) {

@@ -20,7 +20,15 @@
 enum kind { KIND_TEXT, KIND_LABEL, KIND_NUMBER, KIND_MESSAGE };
 
 /* Values of FieldDescriptorProto.Type that hiwat.proto uses. */
-enum { TYPE_DOUBLE = 1, TYPE_UINT64 = 4, TYPE_STRING = 9, TYPE_MESSAGE = 11, TYPE_BYTES = 12, TYPE_UINT32 = 13, TYPE_SINT64 = 18 };
+enum {
+	TYPE_DOUBLE = 1,
+	TYPE_UINT64 = 4,
+	TYPE_STRING = 9,
+	TYPE_MESSAGE = 11,
+	TYPE_BYTES = 12,
+	TYPE_UINT32 = 13,
+	TYPE_SINT64 = 18
+};
 
 struct field {
 	const char *name;
@@ -282,7 +290,10 @@ write_tables(FILE *out)
 			static const char *const kinds[] = { "TEXT", "LABEL", "NUMBER", "MESSAGE" };
 			const struct field *fd = &messages[m].fields[f];
 			fprintf(out, "\t{ CATALOGUE_%s, %d }, /* %s */\n", kinds[fd->kind],
-			    fd->kind == KIND_MESSAGE ? fd->target : fd->kind == KIND_NUMBER ? fd->metric : 0, fd->name);
+			    fd->kind == KIND_MESSAGE      ? fd->target
+				: fd->kind == KIND_NUMBER ? fd->metric
+							  : 0,
+			    fd->name);
 		}
 		fputs("};\n", out);
 	}

@@ -11,11 +11,11 @@ struct arena;
 struct buf;
 
 #define CODEC_VERSION 1
-#define CODEC_BATCH_MAX (1u << 20)   /* bytes of one encoded batch */
-#define CODEC_ARENA_MAX (16u << 20)  /* bytes that decoding one batch may take */
-#define CODEC_RECORDS_MAX 64         /* records of one batch */
-#define CODEC_SERIES_MAX 20000       /* numbers of one batch */
-#define CODEC_LABEL_MAX 255          /* bytes of one label value, host name or host label */
+#define CODEC_BATCH_MAX (1u << 20)  /* bytes of one encoded batch */
+#define CODEC_ARENA_MAX (16u << 20) /* bytes that decoding one batch may take */
+#define CODEC_RECORDS_MAX 64        /* records of one batch */
+#define CODEC_SERIES_MAX 20000      /* numbers of one batch */
+#define CODEC_LABEL_MAX 255         /* bytes of one label value, host name or host label */
 #define CODEC_HOST_LABELS_MAX 32
 #define CODEC_REASON_MAX 1024
 

@@ -18,8 +18,7 @@ struct arena;
 	record_add((arena), &(parent)->n_##field, (void *)&(parent)->field, &hiwat__##type##__descriptor)
 
 /* The message in an optional field, made when absent: RECORD_ONE(arena, record, mbuf, mbuf). */
-#define RECORD_ONE(arena, parent, field, type) \
-	record_one((arena), (void *)&(parent)->field, &hiwat__##type##__descriptor)
+#define RECORD_ONE(arena, parent, field, type) record_one((arena), (void *)&(parent)->field, &hiwat__##type##__descriptor)
 
 void *record_add(struct arena *a, size_t *n, void *array, const ProtobufCMessageDescriptor *type);
 void *record_one(struct arena *a, void *member, const ProtobufCMessageDescriptor *type);

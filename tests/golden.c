@@ -66,8 +66,9 @@ series_has(const struct series *s, const struct series *wanted)
 		return false;
 	for (unsigned i = 0; i < wanted->n_labels; i++) {
 		unsigned j = 0;
-		while (j < s->n_labels && !(text_same(s->labels[j].name, wanted->labels[i].name) &&
-		    text_same(s->labels[j].value, wanted->labels[i].value)))
+		while (j < s->n_labels &&
+		    !(text_same(s->labels[j].name, wanted->labels[i].name) &&
+			text_same(s->labels[j].value, wanted->labels[i].value)))
 			j++;
 		if (j == s->n_labels)
 			return false;

@@ -58,7 +58,7 @@ struct scenario {
 	struct series series[SERIES_MAX];
 	unsigned n_series, n_ticks;
 	double every;
-	char *records; /* one sign per tick, specials of a tick before it */
+	char *records;  /* one sign per tick, specials of a tick before it */
 	double boot_at; /* tick time at which boot time was 0 */
 	struct told told[RULE_HOST_EVENTS];
 	unsigned n_told;
@@ -68,8 +68,8 @@ struct scenario {
 static void
 complain(struct scenario *sc, const struct yaml_node *node, const char *what, const char *wanted, const char *got)
 {
-	fprintf(stderr, "%s:%u: %s: %s: wanted \"%s\", got \"%s\"\n", sc->file, node != NULL ? node->line : 0, sc->name, what,
-	    wanted, got);
+	fprintf(stderr, "%s:%u: %s: %s: wanted \"%s\", got \"%s\"\n", sc->file, node != NULL ? node->line : 0, sc->name,
+	    what, wanted, got);
 	sc->failures++;
 }
 
@@ -147,8 +147,7 @@ keep_told(struct scenario *sc)
 	for (unsigned i = 0; i < sc->host.n_events; i++) {
 		const struct rule_event *e = &sc->host.events[i];
 		unsigned at = 0;
-		while (at < sc->n_told &&
-		    (strcmp(sc->told[at].rule, e->rule->id) != 0 || sc->told[at].labels != e->labels))
+		while (at < sc->n_told && (strcmp(sc->told[at].rule, e->rule->id) != 0 || sc->told[at].labels != e->labels))
 			at++;
 		if (e->status == RULE_OK && at < sc->n_told)
 			sc->told[at] = sc->told[--sc->n_told];
@@ -189,7 +188,8 @@ check_told(struct scenario *sc, double at)
 	char what[80];
 
 	rules_each(sc->rules, sc->host.state, compare_told, &c);
-	snprintf(what, sizeof(what), "at %gs events and rules_each() differ on %s", at, c.why != NULL ? c.why : "their number");
+	snprintf(what, sizeof(what), "at %gs events and rules_each() differ on %s", at,
+	    c.why != NULL ? c.why : "their number");
 	if (c.why != NULL || c.seen != sc->n_told)
 		complain(sc, NULL, what, "", "");
 }

@@ -54,7 +54,8 @@ int fetch_err(int sys_errno);
  * Ends a call that a caller made itself: tells the listener, keeps the sentence "VERB WHAT: reason" in f->why, returns err.
  * started_ns: CLOCK_MONOTONIC before the call. sys_errno 0: the text of err is the reason.
  */
-int fetch_done(struct fetch *f, const char *verb, const char *what, uint64_t started_ns, int err, int sys_errno, size_t bytes);
+int
+fetch_done(struct fetch *f, const char *verb, const char *what, uint64_t started_ns, int err, int sys_errno, size_t bytes);
 
 #define FETCH_PATH_MAX 256
 

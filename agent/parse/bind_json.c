@@ -126,7 +126,8 @@ fill_responses(struct arena *arena, Hiwat__Dns *dns, const json_t *root)
 		if (json_text_u64(json_object_iter_value(it), &n) && dns->n_responses < RCODES_MAX)
 			err = add_response(arena, dns, json_object_iter_key(it), n);
 	}
-	for (size_t i = 0; i < sizeof(old) / sizeof(old[0]) && rcodes == NULL && json_is_object(nsstats) && err == HIWAT_OK; i++) {
+	for (size_t i = 0; i < sizeof(old) / sizeof(old[0]) && rcodes == NULL && json_is_object(nsstats) && err == HIWAT_OK;
+	     i++) {
 		if (!json_text_u64(json_object_get(nsstats, old[i].member), &n))
 			n = 0;
 		err = add_response(arena, dns, old[i].rcode, n);
@@ -158,8 +159,9 @@ bind_json_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record
 	json_t *root = json_text_last(in->text, members, &is_broken);
 
 	if (root == NULL) {
-		return is_broken ? parse_fail(why, HIWAT_E_FORMAT, "JSON that is malformed, breaks off or is another program's")
-				 : parse_fail(why, HIWAT_E_NODATA, "no object of BIND's statistics");
+		return is_broken
+		    ? parse_fail(why, HIWAT_E_FORMAT, "JSON that is malformed, breaks off or is another program's")
+		    : parse_fail(why, HIWAT_E_NODATA, "no object of BIND's statistics");
 	}
 	int err = HIWAT_E_NOMEM;
 	Hiwat__Dns *dns = dns_server(arena, out, "bind");

@@ -53,7 +53,10 @@ static const struct {
 	const char *text;
 	size_t offset;
 } sums[] = {
-#define ROW(section, text, field) { section, text, offsetof(struct state, field) }
+#define ROW(section, text, field) \
+	{ \
+		section, text, offsetof(struct state, field) \
+	}
 	ROW(SECTION_REQUESTS, "QUERY", queries),
 	ROW(SECTION_SERVER, "recursing clients", recursing),
 	ROW(SECTION_SERVER, "queries resulted in SERVFAIL", servfail),
@@ -153,8 +156,8 @@ section_row(struct state *s, struct text line, bool cut)
 static void
 flat_row(struct state *s, struct text line, bool cut)
 {
-	static const char *const words[] = { "success", "referral", "nxrrset", "nxdomain", "recursion", "failure", "duplicate",
-		"dropped" };
+	static const char *const words[] = { "success", "referral", "nxrrset", "nxdomain", "recursion", "failure",
+		"duplicate", "dropped" };
 	struct text word, number;
 	uint64_t n;
 	bool is_known = false;
@@ -325,7 +328,8 @@ bind_stats_recognise(struct text text)
 
 	for (int i = 0; i < 20 && text_line(&text, &line, NULL); i++) {
 		line = text_trim(line);
-		if (text_starts(line, "+++ Statistics Dump +++") || (is_title(line, &title) && text_eq(title, "Incoming Requests")))
+		if (text_starts(line, "+++ Statistics Dump +++") ||
+		    (is_title(line, &title) && text_eq(title, "Incoming Requests")))
 			return 95;
 	}
 	return 0;

@@ -9,7 +9,7 @@
 #define FLAG_RECURSION_DESIRED 0x01 /* RD, of the third byte */
 #define TYPE_TXT 16
 #define CLASS_CHAOS 3
-#define RCODE_MASK 0x0f             /* of the fourth byte */
+#define RCODE_MASK 0x0f /* of the fourth byte */
 
 /* Header and name; the length, or 0. */
 static size_t
@@ -54,7 +54,8 @@ size_t
 dns_query_write_chaos(char out[DNS_QUERY_MAX], uint16_t id, const char *name)
 {
 	/* TXT, CH; then a record of the root's name: OPT, the size in place of the class, no flags, no options. */
-	static const char rest[] = "\0\20\0\3" "\0\0\51\20\0\0\0\0\0\0\0";
+	static const char rest[] = "\0\20\0\3"
+				   "\0\0\51\20\0\0\0\0\0\0\0";
 	size_t at = write_name(out, id, name);
 
 	if (at == 0)
@@ -94,7 +95,8 @@ dns_answer_read(struct text answer, struct text query, unsigned *rcode)
 	/* Servers that refuse may send the header alone; letter case comes back as it was sent. */
 	size_t end = skip_name(query, HEADER) + 4;
 	if (number(answer, 4) != 0 &&
-	    (end <= HEADER || answer.n < end || query.n < end || memcmp(answer.p + HEADER, query.p + HEADER, end - HEADER) != 0))
+	    (end <= HEADER || answer.n < end || query.n < end ||
+		memcmp(answer.p + HEADER, query.p + HEADER, end - HEADER) != 0))
 		return 0;
 	*rcode = (unsigned char)answer.p[3] & RCODE_MASK;
 	return 1;

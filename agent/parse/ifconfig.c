@@ -139,8 +139,8 @@ take_port(struct block *b, struct text t)
 {
 	b->is_group = true;
 	b->n_ports++;
-	b->n_active += has_flag(t, "ACTIVE") || has_flag(t, "active") || has_flag(t, "DISTRIBUTING") ||
-	    has_flag(t, "distributing");
+	b->n_active +=
+	    has_flag(t, "ACTIVE") || has_flag(t, "active") || has_flag(t, "DISTRIBUTING") || has_flag(t, "distributing");
 }
 
 static void

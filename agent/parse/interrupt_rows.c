@@ -72,7 +72,8 @@ void
 interrupt_name_split(struct text name, struct text *irq, struct text *device)
 {
 	name = text_trim(name);
-	if (!split_leading(name, irq, device) && !split_trailing(name, irq, device) && !split_controller(name, irq, device)) {
+	if (!split_leading(name, irq, device) && !split_trailing(name, irq, device) &&
+	    !split_controller(name, irq, device)) {
 		*irq = (struct text){ name.p, 0 };
 		*device = name;
 	}

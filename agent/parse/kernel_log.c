@@ -10,7 +10,10 @@
 #define ROWS_PER_WORD 3
 #define RECOGNISE_LINES 60
 
-#define W(literal) { literal, sizeof(literal) - 1 }
+#define W(literal) \
+	{ \
+		literal, sizeof(literal) - 1 \
+	}
 
 /* By first word, those of one initial together: letters and underscores up to the first other byte. */
 static const struct word {

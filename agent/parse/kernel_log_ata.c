@@ -29,8 +29,13 @@ static void
 fill(struct kl_told *told, const struct ata_event *e)
 {
 	*told = (struct kl_told){
-		.device = e->device, .driver = driver_ata, .operation = e->operation, .lba = e->lba, .has_lba = e->has_lba,
-		.class = kl_class(e->operation), .retries = e->retries,
+		.device = e->device,
+		.driver = driver_ata,
+		.operation = e->operation,
+		.lba = e->lba,
+		.has_lba = e->has_lba,
+		.class = kl_class(e->operation),
+		.retries = e->retries,
 	};
 }
 

@@ -15,8 +15,15 @@ static bool
 status_words(struct text *t)
 {
 	static const char *const known[] = {
-		"I/O error", "timeout error", "critical target error", "critical medium error", "critical nexus error",
-		"critical space allocation error", "recoverable transport error", "protection error", "device offline error",
+		"I/O error",
+		"timeout error",
+		"critical target error",
+		"critical medium error",
+		"critical nexus error",
+		"critical space allocation error",
+		"recoverable transport error",
+		"protection error",
+		"device offline error",
 		"device resource error",
 	};
 
@@ -55,8 +62,7 @@ kl_block_error(struct kernel_log *k, const struct kl_line *line)
 		is_timeout = true;
 	}
 	if (is_timeout) {
-		struct kl_told told = {
-			.device = device, .lba = sector, .has_lba = true, .cross = true, .retries = -1 };
+		struct kl_told told = { .device = device, .lba = sector, .has_lba = true, .cross = true, .retries = -1 };
 		if (kl_after(&t, " op 0x") && kl_after(&t, ":(") && text_until(&t, ')', &operation))
 			told.operation = operation;
 		told.class = kl_class(told.operation);
@@ -89,8 +95,7 @@ kl_block_error(struct kernel_log *k, const struct kl_line *line)
 static bool
 nvme_timeout(struct kernel_log *k, const struct kl_line *line, struct text t, struct text device)
 {
-	struct kl_told told = {
-		.device = device, .driver = TEXT("nvme"), .retries = -1, .any_operation = true };
+	struct kl_told told = { .device = device, .driver = TEXT("nvme"), .retries = -1, .any_operation = true };
 	struct text in;
 	uint64_t tag, queue, code;
 
@@ -141,8 +146,11 @@ nvme_old_timeout(struct kernel_log *k, const struct kl_line *line, struct text t
 	if (text_u64(&t, &first) != 0 || !text_skip(&t, between) || text_hex(&t, &second) != 0)
 		return false;
 	if (!line->cut || t.n > 0)
-		kl_timeout(k, &(struct kl_told){
-			.device = device, .driver = TEXT("nvme"), .id = kl_mix(first, second), .retries = -1 });
+		kl_timeout(k,
+		    &(struct kl_told){ .device = device,
+			.driver = TEXT("nvme"),
+			.id = kl_mix(first, second),
+			.retries = -1 });
 	return true;
 }
 
@@ -153,7 +161,8 @@ kl_nvme(struct kernel_log *k, const struct kl_line *line)
 
 	if (!text_skip(&t, "nvme ")) {
 		/* "nvme0n1: Read(0x2) @ LBA 8, 8 blocks, Unrecovered Read Error (sct 0x2 / sc 0x81) DNR" */
-		if (!kl_name(&t, ':', &name) || !text_skip(&t, " ") || !kl_contains(t, " @ LBA ") || !kl_contains(t, "(sct 0x"))
+		if (!kl_name(&t, ':', &name) || !text_skip(&t, " ") || !kl_contains(t, " @ LBA ") ||
+		    !kl_contains(t, "(sct 0x"))
 			return false;
 		return true;
 	}
@@ -164,7 +173,7 @@ kl_nvme(struct kernel_log *k, const struct kl_line *line)
 		return nvme_timeout(k, line, t, device);
 	if (text_skip(&t, "Timeout I/O ")) /* up to 4.1 */
 		return nvme_old_timeout(k, line, t, device, " QID ");
-	if (text_skip(&t, "queue "))       /* nvme-tcp, 5.x */
+	if (text_skip(&t, "queue ")) /* nvme-tcp, 5.x */
 		return nvme_old_timeout(k, line, t, device, ": timeout request ");
 	if (text_starts(t, "controller is down; will reset") || text_starts(t, "resetting controller"))
 		kl_reset(k, device, TEXT("nvme"));

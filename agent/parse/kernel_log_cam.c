@@ -33,7 +33,10 @@ static void
 tell(struct kl_told *told, const struct kl_block *b)
 {
 	*told = (struct kl_told){
-		.device = text_of(b->device), .driver = text_of(b->driver), .operation = text_of(b->operation), .id = b->id,
+		.device = text_of(b->device),
+		.driver = text_of(b->driver),
+		.operation = text_of(b->operation),
+		.id = b->id,
 		.retries = -1,
 	};
 }
@@ -152,8 +155,8 @@ kl_cam(struct kernel_log *k, const struct kl_line *line)
 	}
 	/* mps again, of a command that is not CAM's: "SMID 3 Command timeout on target 3(0x000c) ..." */
 	if (text_skip(&t, "SMID ") && text_u64(&t, &left) == 0 && kl_skip_case(&t, " command timeout")) {
-		kl_timeout(k, &(struct kl_told){
-			.device = device, .driver = kl_driver_of(sim), .id = left + 1, .retries = -1 });
+		kl_timeout(k,
+		    &(struct kl_told){ .device = device, .driver = kl_driver_of(sim), .id = left + 1, .retries = -1 });
 	}
 	return true;
 }

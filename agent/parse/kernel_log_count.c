@@ -251,9 +251,16 @@ kl_timeout(struct kernel_log *k, const struct kl_told *told)
 	}
 	k->place_tags[slot] = told->cross && place != 0 ? tag_of(place) : 0;
 	k->commands[slot] = (struct kl_command){
-		.place = place, .number = told->lba, .line = k->line, .time = k->time, .device = device_hash,
-		.operation = (uint32_t)kl_hash(told->operation), .retries = retries, .has_number = told->has_lba,
-		.cross = told->cross, .phase = told->phase,
+		.place = place,
+		.number = told->lba,
+		.line = k->line,
+		.time = k->time,
+		.device = device_hash,
+		.operation = (uint32_t)kl_hash(told->operation),
+		.retries = retries,
+		.has_number = told->has_lba,
+		.cross = told->cross,
+		.phase = told->phase,
 	};
 	return key;
 }
@@ -358,11 +365,20 @@ kl_stuck(struct kernel_log *k, struct text name, struct text driver, uint64_t id
 }
 
 static const char *const limit_names[KL_LIMITS] = {
-	[KL_LIMIT_MBUF] = "mbuf", [KL_LIMIT_CLUSTER] = "cluster", [KL_LIMIT_JUMBO_PAGE] = "jumbo_page",
-	[KL_LIMIT_JUMBO_9K] = "jumbo_9k", [KL_LIMIT_JUMBO_16K] = "jumbo_16k", [KL_LIMIT_PF_STATES] = "pf_states",
-	[KL_LIMIT_PF_SOURCE_NODES] = "pf_source_nodes", [KL_LIMIT_PF_FRAGMENTS] = "pf_fragments",
-	[KL_LIMIT_CONNTRACK] = "conntrack", [KL_LIMIT_TCP_MEMORY] = "tcp_memory", [KL_LIMIT_ORPHANS] = "orphans",
-	[KL_LIMIT_TIME_WAIT] = "time_wait", [KL_LIMIT_FILES] = "files", [KL_LIMIT_PROCESSES] = "processes",
+	[KL_LIMIT_MBUF] = "mbuf",
+	[KL_LIMIT_CLUSTER] = "cluster",
+	[KL_LIMIT_JUMBO_PAGE] = "jumbo_page",
+	[KL_LIMIT_JUMBO_9K] = "jumbo_9k",
+	[KL_LIMIT_JUMBO_16K] = "jumbo_16k",
+	[KL_LIMIT_PF_STATES] = "pf_states",
+	[KL_LIMIT_PF_SOURCE_NODES] = "pf_source_nodes",
+	[KL_LIMIT_PF_FRAGMENTS] = "pf_fragments",
+	[KL_LIMIT_CONNTRACK] = "conntrack",
+	[KL_LIMIT_TCP_MEMORY] = "tcp_memory",
+	[KL_LIMIT_ORPHANS] = "orphans",
+	[KL_LIMIT_TIME_WAIT] = "time_wait",
+	[KL_LIMIT_FILES] = "files",
+	[KL_LIMIT_PROCESSES] = "processes",
 	[KL_LIMIT_SOCKETS] = "sockets",
 };
 
@@ -388,8 +404,7 @@ kl_response(struct kernel_log *k, struct text kind)
 	if (row == k->kinds + k->n_kinds) {
 		if (k->n_kinds < KL_KINDS)
 			k->n_kinds++;
-		else if (!text_same(kind, other))
-			{
+		else if (!text_same(kind, other)) {
 			kl_response(k, other);
 			return;
 		}
@@ -408,8 +423,7 @@ kl_storm(struct kernel_log *k, struct text irq, struct text name)
 	if (s == end) {
 		if (k->n_storms < KL_STORMS)
 			k->n_storms++;
-		else if (irq.n > 0 || !text_same(name, other))
-			{
+		else if (irq.n > 0 || !text_same(name, other)) {
 			kl_storm(k, TEXT(""), other);
 			return;
 		}

@@ -283,7 +283,8 @@ kl_strip(struct text line, struct kl_stripped *out)
 		struct text whole;
 		if (text_until(&t, '.', &whole) && whole.n >= 9 && whole.n <= 11) {
 			uint64_t seconds, fraction;
-			if (text_u64(&whole, &seconds) == 0 && whole.n == 0 && text_u64(&t, &fraction) == 0 && kl_skip_char(&t, ' ')) {
+			if (text_u64(&whole, &seconds) == 0 && whole.n == 0 && text_u64(&t, &fraction) == 0 &&
+			    kl_skip_char(&t, ' ')) {
 				out->time = (int64_t)seconds;
 				out->has_stamp = true;
 				after_stamp(t, false, out);

@@ -109,13 +109,18 @@ kl_hba_mrsas(struct kernel_log *k, const struct kl_line *line)
 		wait_for_cam(k, device, k->line);
 		kl_reset(k, device, TEXT("mrsas"));
 	} else if (text_starts(t, "DCMD timed out after ")) {
-		kl_timeout(k, &(struct kl_told){
-			.device = device, .driver = TEXT("mrsas"), .operation = TEXT("DCMD"), .retries = -1 });
+		kl_timeout(k,
+		    &(struct kl_told){ .device = device,
+			.driver = TEXT("mrsas"),
+			.operation = TEXT("DCMD"),
+			.retries = -1 });
 	} else if (text_skip(&t, "Initiaiting OCR because of ") || text_skip(&t, "Initiating OCR because of ")) {
 		if (!kl_contains(t, "!"))
 			return true;
-		struct kl_told told = {
-			.device = device, .driver = TEXT("mrsas"), .operation = TEXT("DCMD"), .retries = -1 };
+		struct kl_told told = { .device = device,
+			.driver = TEXT("mrsas"),
+			.operation = TEXT("DCMD"),
+			.retries = -1 };
 		/* Its own line came before, as a rule. */
 		if (text_starts(t, "DCMD IO Timeout")) {
 			kl_timeout(k, &told);
@@ -151,8 +156,11 @@ kl_hba_arcmsr(struct kernel_log *k, const struct kl_line *line)
 	if (!controller(line, &t, &device))
 		return false;
 	if (text_skip(&t, "wait '") && text_until(&t, '\'', &operation) && text_starts(t, " timeout")) {
-		struct kl_told told = {
-			.device = device, .driver = TEXT("arcmsr"), .operation = operation, .id = k->line, .retries = -1 };
+		struct kl_told told = { .device = device,
+			.driver = TEXT("arcmsr"),
+			.operation = operation,
+			.id = k->line,
+			.retries = -1 };
 		kl_timeout(k, &told);
 	}
 	return true;

@@ -64,10 +64,18 @@ result(struct kernel_log *k, struct kl_block *b, struct text t)
 	b->kind = KL_BLOCK_LIBATA;
 	if (!kl_after(&t, " Emask ") || !kl_after(&t, "(") || !text_until(&t, ')', &why) || !text_eq(why, "timeout"))
 		return;
-	kl_timeout(k, &(struct kl_told){
-		.device = text_of(b->device), .driver = driver_libata, .operation = text_of(b->operation),
-		.id = b->id, .lba = b->lba, .has_lba = b->has_lba, .class = b->class, .cross = true, .retries = -1,
-	});
+	kl_timeout(k,
+	    &(struct kl_told){
+		.device = text_of(b->device),
+		.driver = driver_libata,
+		.operation = text_of(b->operation),
+		.id = b->id,
+		.lba = b->lba,
+		.has_lba = b->has_lba,
+		.class = b->class,
+		.cross = true,
+		.retries = -1,
+	    });
 }
 
 static bool
@@ -123,8 +131,12 @@ tag_line(struct kernel_log *k, struct text t, struct text device)
 	if (text_u64(&t, &tag) != 0 || !text_skip(&t, " cmd ") || text_hex(&t, &code) != 0)
 		return false;
 	if (text_ends(t, "(timeout)"))
-		kl_timeout(k, &(struct kl_told){
-			.device = device, .driver = driver_libata, .id = kl_mix(tag, code), .gap_s = 60, .retries = -1 });
+		kl_timeout(k,
+		    &(struct kl_told){ .device = device,
+			.driver = driver_libata,
+			.id = kl_mix(tag, code),
+			.gap_s = 60,
+			.retries = -1 });
 	return true;
 }
 
@@ -153,16 +165,19 @@ kl_libata(struct kernel_log *k, const struct kl_line *line)
 	}
 	if (text_skip(&t, "tag "))
 		return tag_line(k, t, device);
-	if (text_skip(&t, "command ") && text_hex(&t, &code) == 0 && text_starts(t, " timeout, stat ")) { /* 2.6.5 to 2.6.15 */
-		kl_timeout(k, &(struct kl_told){
-			.device = device, .driver = driver_libata, .id = k->line, .retries = -1 });
+	if (text_skip(&t, "command ") && text_hex(&t, &code) == 0 &&
+	    text_starts(t, " timeout, stat ")) { /* 2.6.5 to 2.6.15 */
+		kl_timeout(k, &(struct kl_told){ .device = device, .driver = driver_libata, .id = k->line, .retries = -1 });
 		return true;
 	}
 	if (text_starts(t, "qc timeout ")) {
 		/* A command of the recovery itself, unless no other was lost. */
 		if (kl_find_newest(k, device, TEXT("")) < 0)
-			kl_timeout(k, &(struct kl_told){
-				.device = device, .driver = driver_libata, .any_operation = true, .retries = -1 });
+			kl_timeout(k,
+			    &(struct kl_told){ .device = device,
+				.driver = driver_libata,
+				.any_operation = true,
+				.retries = -1 });
 		return true;
 	}
 	return false;

@@ -45,8 +45,8 @@ kl_wd(struct kernel_log *k, const struct kl_line *line)
 		return true;
 	}
 	if (text_starts(t, "flush cache command timeout")) {
-		kl_timeout(k, &(struct kl_told){
-			.device = device, .operation = TEXT("flush cache"), .id = k->line, .retries = -1 });
+		kl_timeout(k,
+		    &(struct kl_told){ .device = device, .operation = TEXT("flush cache"), .id = k->line, .retries = -1 });
 		return true;
 	}
 	return false;

@@ -11,7 +11,7 @@ kl_name(struct text *t, char separator, struct text *name)
 	while (n < t->n && t->p[n] != separator) {
 		char c = t->p[n];
 		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-		      c == '.' || c == '/'))
+			c == '.' || c == '/'))
 			return false;
 		n++;
 	}
@@ -122,13 +122,26 @@ kl_cdb_lba(const uint8_t *cdb, unsigned n, uint64_t *lba)
 	if (n < 6)
 		return false;
 	switch (cdb[0]) {
-	case 0x08: case 0x0a: /* READ(6), WRITE(6) */
+	case 0x08:
+	case 0x0a: /* READ(6), WRITE(6) */
 		*lba = (uint64_t)(cdb[1] & 0x1f) << 16 | (uint64_t)cdb[2] << 8 | cdb[3];
 		return true;
-	case 0x28: case 0x2a: case 0x2e: case 0x2f: case 0x35: case 0x41: case 0xa8: case 0xaa:
+	case 0x28:
+	case 0x2a:
+	case 0x2e:
+	case 0x2f:
+	case 0x35:
+	case 0x41:
+	case 0xa8:
+	case 0xaa:
 		first = 2, bytes = 4;
 		break;
-	case 0x88: case 0x8a: case 0x8e: case 0x8f: case 0x91: case 0x93:
+	case 0x88:
+	case 0x8a:
+	case 0x8e:
+	case 0x8f:
+	case 0x91:
+	case 0x93:
 		first = 2, bytes = 8;
 		break;
 	default:

@@ -101,7 +101,8 @@ unfinished(struct kernel_log *k, const struct scsi_line *s)
 	for (unsigned i = 0; (i = kl_next_waiting(k, KL_WAIT_ABORT, i)) < KL_WAITING; i++) {
 		struct kl_waiting *w = &k->waiting[i];
 		if (k->line - w->line <= ABORT_LINES &&
-		    (text_eq(s->address, w->name) || text_eq(s->disk, w->name) || text_starts(text_of(w->name), "ioc") || text_starts(text_of(w->name), "mpt")))
+		    (text_eq(s->address, w->name) || text_eq(s->disk, w->name) || text_starts(text_of(w->name), "ioc") ||
+			text_starts(text_of(w->name), "mpt")))
 			return w;
 	}
 	return NULL;
@@ -243,7 +244,8 @@ kl_sd(struct kernel_log *k, const struct kl_line *line)
 	    text_starts(t, "task abort on host ")) { /* vmw_pvscsi */
 		task_abort(k, &s, t);
 	} else if (text_eq(t, "abort")) { /* virtio_scsi: a line for each command, which it does not name */
-		kl_timeout(k, &(struct kl_told){ .device = s.disk, .driver = TEXT("virtio_scsi"), .id = k->line, .retries = -1 });
+		kl_timeout(k,
+		    &(struct kl_told){ .device = s.disk, .driver = TEXT("virtio_scsi"), .id = k->line, .retries = -1 });
 	} else if (text_starts(t, "task abort")) {
 		abort_ended(k, &s);
 	} else if (reset_words(t)) {
@@ -258,11 +260,17 @@ kl_sd(struct kernel_log *k, const struct kl_line *line)
 	} else if (text_skip(&t, "megasas: RESET ")) { /* up to 4.x; with a serial number in some releases */
 		if (!kl_after(&t, "cmd=") || text_hex(&t, &code) != 0)
 			return true;
-		kl_timeout(k, &(struct kl_told){
-			.device = s.disk, .driver = TEXT("megaraid_sas"), .id = code + 1, .gap_s = 60, .retries = -1 });
+		kl_timeout(k,
+		    &(struct kl_told){ .device = s.disk,
+			.driver = TEXT("megaraid_sas"),
+			.id = code + 1,
+			.gap_s = 60,
+			.retries = -1 });
 		kl_reset(k, s.disk, TEXT("megaraid_sas"));
-	} else if (text_starts(t, "WARNING: (") && kl_after(&t, "): Command (0x") && kl_contains(t, ") timed out, resetting card")) {
-		kl_timeout(k, &(struct kl_told){ .device = s.disk, .driver = TEXT("3w-9xxx"), .id = k->line, .retries = -1 });
+	} else if (text_starts(t, "WARNING: (") && kl_after(&t, "): Command (0x") &&
+	    kl_contains(t, ") timed out, resetting card")) {
+		kl_timeout(k,
+		    &(struct kl_told){ .device = s.disk, .driver = TEXT("3w-9xxx"), .id = k->line, .retries = -1 });
 		kl_reset(k, s.disk, TEXT("3w-9xxx"));
 	} else {
 		return false;
@@ -393,12 +401,18 @@ kl_aacraid(struct kernel_log *k, const struct kl_line *line)
 	for (int i = 0; i < 4; i++) {
 		if (text_u64(&t, &part[i]) != 0 || part[i] > 9999 || !text_skip(&t, i < 3 ? "," : ")"))
 			return true;
-		for (uint64_t scale = part[i] > 999 ? 1000 : part[i] > 99 ? 100 : part[i] > 9 ? 10 : 1; scale > 0; scale /= 10)
+		uint64_t scale = 1;
+		while (scale < 1000 && scale * 10 <= part[i])
+			scale *= 10;
+		for (; scale > 0; scale /= 10)
 			address[n++] = (char)('0' + part[i] / scale % 10);
 		if (i < 3)
 			address[n++] = ':';
 	}
-	kl_timeout(k, &(struct kl_told){
-		.device = disk_at(k, (struct text){ address, n }), .driver = TEXT("aacraid"), .id = k->line, .retries = -1 });
+	kl_timeout(k,
+	    &(struct kl_told){ .device = disk_at(k, (struct text){ address, n }),
+		.driver = TEXT("aacraid"),
+		.id = k->line,
+		.retries = -1 });
 	return true;
 }

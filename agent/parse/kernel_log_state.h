@@ -24,8 +24,8 @@
 #define KL_KINDS 16
 #define KL_SCSI_NAMES 64
 
-#define KL_NAME 32 /* bytes of a device's name, its NUL included; longer names are cut */
-#define KL_TEXT 48 /* of an operation or a kind */
+#define KL_NAME 32  /* bytes of a device's name, its NUL included; longer names are cut */
+#define KL_TEXT 48  /* of an operation or a kind */
 #define KL_LAST 320 /* of the last line, kept for "last message repeated" */
 
 #define KL_RETRY_GAP_S 300 /* a command of which nothing was heard for so long is over: the next one is new */
@@ -34,9 +34,22 @@
 #define KL_BACK_S 60       /* how far a clock may step back within one boot */
 
 enum kl_limit {
-	KL_LIMIT_MBUF, KL_LIMIT_CLUSTER, KL_LIMIT_JUMBO_PAGE, KL_LIMIT_JUMBO_9K, KL_LIMIT_JUMBO_16K, KL_LIMIT_PF_STATES,
-	KL_LIMIT_PF_SOURCE_NODES, KL_LIMIT_PF_FRAGMENTS, KL_LIMIT_CONNTRACK, KL_LIMIT_TCP_MEMORY, KL_LIMIT_ORPHANS,
-	KL_LIMIT_TIME_WAIT, KL_LIMIT_FILES, KL_LIMIT_PROCESSES, KL_LIMIT_SOCKETS, KL_LIMITS
+	KL_LIMIT_MBUF,
+	KL_LIMIT_CLUSTER,
+	KL_LIMIT_JUMBO_PAGE,
+	KL_LIMIT_JUMBO_9K,
+	KL_LIMIT_JUMBO_16K,
+	KL_LIMIT_PF_STATES,
+	KL_LIMIT_PF_SOURCE_NODES,
+	KL_LIMIT_PF_FRAGMENTS,
+	KL_LIMIT_CONNTRACK,
+	KL_LIMIT_TCP_MEMORY,
+	KL_LIMIT_ORPHANS,
+	KL_LIMIT_TIME_WAIT,
+	KL_LIMIT_FILES,
+	KL_LIMIT_PROCESSES,
+	KL_LIMIT_SOCKETS,
+	KL_LIMITS
 };
 
 struct kl_device {
@@ -55,12 +68,12 @@ struct kl_operation {
 
 /* A command that was counted and may be told of again. Its key stands in an array beside it. */
 struct kl_command {
-	uint64_t place;     /* of what it reads or writes: operation class and LBA; 0 when not known */
-	uint64_t number;    /* the LBA as printed, where has_number */
-	uint64_t line;      /* of the last line about it */
+	uint64_t place;  /* of what it reads or writes: operation class and LBA; 0 when not known */
+	uint64_t number; /* the LBA as printed, where has_number */
+	uint64_t line;   /* of the last line about it */
 	int64_t time;
 	uint32_t device, operation; /* hashes of their names */
-	int32_t retries;    /* left, -1 when not said */
+	int32_t retries;            /* left, -1 when not said */
 	uint8_t has_number, cross, phase;
 };
 
@@ -114,13 +127,13 @@ struct kl_scsi_name {
 
 struct kernel_log {
 	uint8_t words[128]; /* index of the scanners by first byte, made anew in each process */
-	uint64_t position; /* /dev/kmsg sequence that comes next */
-	uint64_t line;     /* lines of the kernel so far */
-	uint64_t known;    /* of which a scanner knew */
-	uint64_t stamped;  /* lines with a form that only logs have, whoever wrote them */
-	int64_t time;      /* of the line in hand or the last one with a stamp; KERNEL_LOG_NO_TIME before the first */
-	uint64_t times;    /* what the line in hand counts for: more than 1 when repeated */
-	uint64_t year_s;   /* added to stamps without a year, as they wrap */
+	uint64_t position;  /* /dev/kmsg sequence that comes next */
+	uint64_t line;      /* lines of the kernel so far */
+	uint64_t known;     /* of which a scanner knew */
+	uint64_t stamped;   /* lines with a form that only logs have, whoever wrote them */
+	int64_t time;       /* of the line in hand or the last one with a stamp; KERNEL_LOG_NO_TIME before the first */
+	uint64_t times;     /* what the line in hand counts for: more than 1 when repeated */
+	uint64_t year_s;    /* added to stamps without a year, as they wrap */
 	uint32_t n_devices, n_operations, n_storms, n_kinds;
 	uint8_t has_last, last_is_cut, in_record, wants_cdb;
 	uint16_t last_len;
@@ -166,9 +179,9 @@ enum kl_form {
 
 struct kl_stripped {
 	enum kl_form form;
-	struct text text;  /* what the kernel said */
-	int64_t time;      /* KERNEL_LOG_NO_TIME: none printed */
-	bool is_yearless;  /* time counts from the start of an unknown year */
+	struct text text; /* what the kernel said */
+	int64_t time;     /* KERNEL_LOG_NO_TIME: none printed */
+	bool is_yearless; /* time counts from the start of an unknown year */
 	bool has_stamp;
 	uint64_t sequence; /* of KL_FORM_KMSG */
 	uint64_t repeats;  /* of KL_FORM_REPEAT, whose text is the line repeated or empty for the one before */
@@ -203,15 +216,15 @@ kl_is_digit(char c)
 /* What a line says of one command. Zero what is not known, but -1 for retries. */
 struct kl_told {
 	struct text device, driver, operation;
-	uint64_t id;       /* what tells it from others on the device: a hash of its bytes, a tag, a pointer */
+	uint64_t id; /* what tells it from others on the device: a hash of its bytes, a tag, a pointer */
 	uint64_t lba;
-	bool has_lba;      /* with class: the same place named by another driver is the same command */
-	bool cross;        /* such drivers exist */
-	bool is_prefix;    /* lba is a number that may be cut */
-	char class;        /* r, w, f(lush) or 0 */
-	int retries;       /* left, -1 when not said */
-	int gap_s;         /* 0: KL_RETRY_GAP_S */
-	uint8_t phase;     /* a lower one than before: a new command */
+	bool has_lba;       /* with class: the same place named by another driver is the same command */
+	bool cross;         /* such drivers exist */
+	bool is_prefix;     /* lba is a number that may be cut */
+	char class;         /* r, w, f(lush) or 0 */
+	int retries;        /* left, -1 when not said */
+	int gap_s;          /* 0: KL_RETRY_GAP_S */
+	uint8_t phase;      /* a lower one than before: a new command */
 	bool any_operation; /* the operation is not part of what identifies it */
 };
 
@@ -302,9 +315,11 @@ void kl_line(struct kernel_log *k, const struct kl_line *line);
 
 kl_scanner kl_ata_disk, kl_ata_channel, kl_ata_lba, kl_fsbn, kl_g_vfs_done;
 kl_scanner kl_cam;
-kl_scanner kl_hba_slot, kl_hba_stuck, kl_hba_mps, kl_hba_mpt, kl_hba_mrsas, kl_hba_twa, kl_hba_arcmsr, kl_hba_ips, kl_hba_nvme;
+kl_scanner kl_hba_slot, kl_hba_stuck, kl_hba_mps, kl_hba_mpt, kl_hba_mrsas, kl_hba_twa, kl_hba_arcmsr, kl_hba_ips,
+    kl_hba_nvme;
 kl_scanner kl_wd, kl_wd_controller, kl_openbsd_hba;
-kl_scanner kl_libata, kl_libata_res, kl_sd, kl_scsi_follow, kl_mptscsih, kl_mptsas, kl_megaraid, kl_aacraid, kl_block_error, kl_nvme;
+kl_scanner kl_libata, kl_libata_res, kl_sd, kl_scsi_follow, kl_mptscsih, kl_mptsas, kl_megaraid, kl_aacraid, kl_block_error,
+    kl_nvme;
 kl_scanner kl_interrupt_storm, kl_limiting, kl_sonewconn, kl_limit_line;
 
 #endif

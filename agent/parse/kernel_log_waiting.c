@@ -84,8 +84,11 @@ kl_settle(struct kernel_log *k, struct kl_waiting *w)
 	int64_t time = k->time;
 	uint64_t times = k->times;
 	struct kl_told told = {
-		.device = text_of(settled.name), .driver = text_of(settled.driver),
-		.operation = text_of(settled.operation), .id = settled.id, .retries = settled.retries,
+		.device = text_of(settled.name),
+		.driver = text_of(settled.driver),
+		.operation = text_of(settled.operation),
+		.id = settled.id,
+		.retries = settled.retries,
 	};
 
 	kl_drop(k, w);

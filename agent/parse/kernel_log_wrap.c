@@ -30,7 +30,8 @@ names_device(struct text t)
 		colons += word.p[i] == ':';
 	if (*word.p == '(')
 		return colons >= 2;
-	return (text_eq(word, "sd") || text_eq(word, "scsi") || text_eq(word, "nvme")) && text_word(&t, &word) && text_ends(word, ":");
+	return (text_eq(word, "sd") || text_eq(word, "scsi") || text_eq(word, "nvme")) && text_word(&t, &word) &&
+	    text_ends(word, ":");
 }
 
 /* Whether a line of the kernel may go on in the next one. */
@@ -65,7 +66,8 @@ goes_on(const struct kernel_log *k, struct text last, struct text line, size_t m
 	if (!text_word(&t, &word) || last.n + 1 + word.n <= (margin < MARGIN_USUAL ? margin : MARGIN_USUAL))
 		return false;
 	kl_strip(line, &s);
-	return s.form == KL_FORM_BARE && !s.has_stamp && !names_device(line) && (!kl_is_known(k, line) || text_eq(word, "timeout,"));
+	return s.form == KL_FORM_BARE && !s.has_stamp && !names_device(line) &&
+	    (!kl_is_known(k, line) || text_eq(word, "timeout,"));
 }
 
 /* line: the whole of the last one; piece: what of it stood on the last line of the text. */

@@ -78,8 +78,8 @@ next_token(struct text *t)
 static bool
 is_time(struct text name)
 {
-	return text_ends(name, "-ttl") || text_ends(name, "-interval") || text_ends(name, "-time") || text_ends(name, "-timeout") ||
-	    text_ends(name, "-retry") || text_ends(name, "-period");
+	return text_ends(name, "-ttl") || text_ends(name, "-interval") || text_ends(name, "-time") ||
+	    text_ends(name, "-timeout") || text_ends(name, "-retry") || text_ends(name, "-period");
 }
 
 /* Seconds of a unit; ISO 8601 has M for months before the T and for minutes behind it. 0: no unit. */

@@ -22,12 +22,28 @@ static const struct {
 	const char *heading;
 	enum column column;
 } headings[] = {
-	{ "Ipkts", IN_PACKETS }, { "Ierrs", IN_ERRORS }, { "Ifail", IN_ERRORS }, { "Idrop", IN_DROPS },
-	{ "Idrops", IN_DROPS }, { "Ibytes", IN_BYTES }, { "Opkts", OUT_PACKETS }, { "Oerrs", OUT_ERRORS },
-	{ "Ofail", OUT_ERRORS }, { "Odrop", OUT_DROPS }, { "Odrops", OUT_DROPS }, { "Drop", OUT_DROPS },
-	{ "Drops", OUT_DROPS }, { "Obytes", OUT_BYTES }, { "Oqdrop", OUT_DROPS }, { "Oqdrops", OUT_DROPS },
-	{ "RX-OK", IN_PACKETS }, { "RX-ERR", IN_ERRORS }, { "RX-DRP", IN_DROPS }, { "TX-OK", OUT_PACKETS },
-	{ "TX-ERR", OUT_ERRORS }, { "TX-DRP", OUT_DROPS },
+	{ "Ipkts", IN_PACKETS },
+	{ "Ierrs", IN_ERRORS },
+	{ "Ifail", IN_ERRORS },
+	{ "Idrop", IN_DROPS },
+	{ "Idrops", IN_DROPS },
+	{ "Ibytes", IN_BYTES },
+	{ "Opkts", OUT_PACKETS },
+	{ "Oerrs", OUT_ERRORS },
+	{ "Ofail", OUT_ERRORS },
+	{ "Odrop", OUT_DROPS },
+	{ "Odrops", OUT_DROPS },
+	{ "Drop", OUT_DROPS },
+	{ "Drops", OUT_DROPS },
+	{ "Obytes", OUT_BYTES },
+	{ "Oqdrop", OUT_DROPS },
+	{ "Oqdrops", OUT_DROPS },
+	{ "RX-OK", IN_PACKETS },
+	{ "RX-ERR", IN_ERRORS },
+	{ "RX-DRP", IN_DROPS },
+	{ "TX-OK", OUT_PACKETS },
+	{ "TX-ERR", OUT_ERRORS },
+	{ "TX-DRP", OUT_DROPS },
 };
 
 struct table {
@@ -159,7 +175,8 @@ add_row(const struct row *row, struct arena *arena, struct row_index *index, Hiw
 		netif->interface = name;
 		for (unsigned d = 0; d < 2; d++) {
 			Hiwat__NetifByDirection *direction = RECORD_ADD(arena, netif, directions, netif_by_direction);
-			if (direction == NULL || (direction->direction = record_label(arena, d == 0 ? TEXT("in") : TEXT("out"))) == NULL)
+			if (direction == NULL ||
+			    (direction->direction = record_label(arena, d == 0 ? TEXT("in") : TEXT("out"))) == NULL)
 				return HIWAT_E_NOMEM;
 		}
 	}

@@ -221,5 +221,7 @@ netstat_m_recognise(struct text text)
 {
 	text.n = text.n < RECOGNISE_MAX ? text.n : RECOGNISE_MAX;
 	return text_find(text, " mbufs in use") >= 0 || text_find(text, "1 mbuf in use:") >= 0 ||
-	    text_find(text, "mbuf usage:\n") >= 0 || text_find(text, " mbuf clusters in use") >= 0 ? 95 : 0;
+		text_find(text, "mbuf usage:\n") >= 0 || text_find(text, " mbuf clusters in use") >= 0
+	    ? 95
+	    : 0;
 }

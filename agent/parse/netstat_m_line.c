@@ -5,7 +5,10 @@
 #include "err.h"
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
-#define T(literal) { literal, sizeof(literal) - 1 }
+#define T(literal) \
+	{ \
+		literal, sizeof(literal) - 1 \
+	}
 
 /* Lines that are known and say nothing that is kept. */
 static const struct text ignored_labels[] = {
@@ -31,8 +34,15 @@ static const struct text ignored_labels[] = {
 
 /* Types that a line without its newline may end in; a longer name could begin with any other word. */
 static const struct text type_names[] = {
-	T("data"), T("oob data"), T("ancillary data"), T("packet headers"), T("packet tags"), T("caches"),
-	T("socket names and addresses"), T("socket options"), T("fragment reassembly queue headers"),
+	T("data"),
+	T("oob data"),
+	T("ancillary data"),
+	T("packet headers"),
+	T("packet tags"),
+	T("caches"),
+	T("socket names and addresses"),
+	T("socket options"),
+	T("fragment reassembly queue headers"),
 };
 
 static const struct {
@@ -135,8 +145,12 @@ column_of(struct text name, enum mbuf_column *column)
 		struct text name;
 		enum mbuf_column column;
 	} columns[] = {
-		{ T("current"), MBUF_IN_USE }, { T("cache"), MBUF_CACHED }, { T("total"), MBUF_ALLOCATED },
-		{ T("max"), MBUF_LIMIT }, { T("peak"), MBUF_PEAK }, { T("in use"), MBUF_IN_USE },
+		{ T("current"), MBUF_IN_USE },
+		{ T("cache"), MBUF_CACHED },
+		{ T("total"), MBUF_ALLOCATED },
+		{ T("max"), MBUF_LIMIT },
+		{ T("peak"), MBUF_PEAK },
+		{ T("in use"), MBUF_IN_USE },
 		{ T("in pool"), MBUF_ALLOCATED },
 	};
 
@@ -382,7 +396,8 @@ netstat_m_take(const struct statement *st, struct mbuf_dump *d)
 		return take_request(d, t, st);
 	if (is_in(t, ignored_labels, ROWS(ignored_labels)))
 		return true;
-	bool is_drain = text_same(t, TEXT("calls to protocol drain routines")) || text_same(t, TEXT("calls to drain routines"));
+	bool is_drain =
+	    text_same(t, TEXT("calls to protocol drain routines")) || text_same(t, TEXT("calls to drain routines"));
 	if (is_drain && st->n == 1) {
 		d->drain_calls = st->values[0] > INT64_MAX ? 0 : st->values[0];
 		d->has_drain_calls = true;

@@ -15,8 +15,8 @@ struct statement {
 	unsigned n;
 	bool is_kilo; /* a K is glued to the numbers */
 	bool has_names;
-	bool cut;     /* the text breaks off behind it: what stands at its end may be half a word */
-	bool joined;  /* from a scratch buffer: nothing of it may be kept */
+	bool cut;          /* the text breaks off behind it: what stands at its end may be half a word */
+	bool joined;       /* from a scratch buffer: nothing of it may be kept */
 	struct text label; /* without colon and without the last parentheses */
 	struct text names; /* what these hold */
 };

@@ -11,7 +11,10 @@
 #include "printed.h"
 #include "refuse.h"
 
-#define T(literal) { literal, sizeof(literal) - 1 }
+#define T(literal) \
+	{ \
+		literal, sizeof(literal) - 1 \
+	}
 
 enum counter { OVERFLOWS, COOKIES, ENTRIES, COUNTERS };
 

@@ -32,9 +32,9 @@ struct parse_percpu {
 struct parse_input {
 	struct text text;
 	enum parse_os os;
-	uint64_t page_size; /* bytes of a page, for sources that count in pages */
-	uint64_t hz;        /* ticks per second of CPU times */
-	int tz_seconds;     /* east of UTC, for times that are printed without a zone */
+	uint64_t page_size;                /* bytes of a page, for sources that count in pages */
+	uint64_t hz;                       /* ticks per second of CPU times */
+	int tz_seconds;                    /* east of UTC, for times that are printed without a zone */
 	const struct parse_percpu *percpu; /* NULL: they are added up, as for a saved output */
 };
 

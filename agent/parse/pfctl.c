@@ -10,9 +10,10 @@ pfctl_refuse(struct text text, const char *command, struct parse_reason *why)
 
 	while (text_line(&rest, &line, NULL)) {
 		line = text_trim(line);
-		if (text_find(line, "/dev/pf") >= 0 && (text_ends(line, "No such file or directory") ||
-		    text_ends(line, "Device not configured")))
-			return parse_fail(why, HIWAT_E_MISSING, "the system has no packet filter: %.*s", (int)line.n, line.p);
+		if (text_find(line, "/dev/pf") >= 0 &&
+		    (text_ends(line, "No such file or directory") || text_ends(line, "Device not configured")))
+			return parse_fail(why, HIWAT_E_MISSING, "the system has no packet filter: %.*s", (int)line.n,
+			    line.p);
 	}
 	return refuse(text, command, why);
 }

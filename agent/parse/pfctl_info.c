@@ -27,8 +27,15 @@
 enum section {
 	NO_DUMP,   /* before the first */
 	ELSEWHERE, /* in another output of pfctl */
-	HEAD, INTERFACE, STATES, SOURCES, FRAGMENTS, COUNTERS, LIMIT_COUNTERS, WATERMARKS,
-	OTHER,     /* a section that is not read */
+	HEAD,
+	INTERFACE,
+	STATES,
+	SOURCES,
+	FRAGMENTS,
+	COUNTERS,
+	LIMIT_COUNTERS,
+	WATERMARKS,
+	OTHER, /* a section that is not read */
 };
 
 struct dump {
@@ -98,8 +105,8 @@ is_complete(const struct reader *r)
 {
 	const struct dump *d = &r->dump, *best = &r->best;
 
-	return d->pf != NULL && !d->is_cut && d->pf->has_states && d->pf->n_counters > 0 && (best->pf == NULL ||
-	    (d->n_state_rows >= best->n_state_rows && d->pf->n_counters >= best->pf->n_counters));
+	return d->pf != NULL && !d->is_cut && d->pf->has_states && d->pf->n_counters > 0 &&
+	    (best->pf == NULL || (d->n_state_rows >= best->n_state_rows && d->pf->n_counters >= best->pf->n_counters));
 }
 
 static int
@@ -182,8 +189,8 @@ is_label(struct text t)
 {
 	for (size_t i = 0; i < t.n; i++) {
 		char c = t.p[i];
-		if ((c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != ' ' &&
-		    c != '/' && c != '.')
+		if ((c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' &&
+		    c != ' ' && c != '/' && c != '.')
 			return false;
 	}
 	return t.n > 0 && !text_ends(t, "hard limit");
@@ -222,7 +229,10 @@ static const struct table_row {
 	const char *label;
 	size_t has, value; /* offsets in Hiwat__Pf; 0: known, but no metric */
 } table_rows[] = {
-#define ROW(section, label, field) { section, label, offsetof(Hiwat__Pf, has_##field), offsetof(Hiwat__Pf, field) }
+#define ROW(section, label, field) \
+	{ \
+		section, label, offsetof(Hiwat__Pf, has_##field), offsetof(Hiwat__Pf, field) \
+	}
 	ROW(STATES, "current entries", states),
 	ROW(STATES, "half-open tcp", half_open_states),
 	ROW(STATES, "searches", state_searches_total),

@@ -13,8 +13,27 @@
 
 /* First words of what pfctl -s rules and pf.conf hold. */
 static const char *const rule_words[] = {
-	"pass", "block", "match", "scrub", "no", "nat", "rdr", "binat", "anchor", "nat-anchor", "rdr-anchor",
-	"binat-anchor", "scrub-anchor", "ether", "antispoof", "load", "table", "set", "queue", "altq", "include",
+	"pass",
+	"block",
+	"match",
+	"scrub",
+	"no",
+	"nat",
+	"rdr",
+	"binat",
+	"anchor",
+	"nat-anchor",
+	"rdr-anchor",
+	"binat-anchor",
+	"scrub-anchor",
+	"ether",
+	"antispoof",
+	"load",
+	"table",
+	"set",
+	"queue",
+	"altq",
+	"include",
 	"dummynet-anchor",
 };
 

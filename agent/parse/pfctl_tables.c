@@ -15,9 +15,9 @@
 struct reader {
 	struct arena *arena;
 	Hiwat__Pf *pf;
-	char *name;          /* of the block that is open, or NULL */
+	char *name;              /* of the block that is open, or NULL */
 	Hiwat__PfTable *listing; /* of the list of addresses that is open, or NULL */
-	struct text shown;   /* -t NAME of the last command line */
+	struct text shown;       /* -t NAME of the last command line */
 	uint64_t n_unknown;
 };
 

@@ -19,8 +19,8 @@ static const char *const softirq_vectors[] = { "HI", "TIMER", "NET_TX", "NET_RX"
 static const char *const single_rows[] = { "ERR", "MIS", "Err", "BAD" };
 
 /* The last words of the texts of named rows. */
-static const char *const final_words[] = { "interrupts", "interrupt", "event", "polls", "retries", "shootdowns", "exceptions",
-	"exits", "timer" };
+static const char *const final_words[] = { "interrupts", "interrupt", "event", "polls", "retries", "shootdowns",
+	"exceptions", "exits", "timer" };
 
 /* Flow types as the kernel names them behind a pin number: 2-edge, 16-fasteoi. */
 static const char *const flows[] = { "edge", "fasteoi", "level", "simple", "percpu", "none" };

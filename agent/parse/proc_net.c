@@ -9,9 +9,25 @@
 
 /* TcpExt counters of queues and memory that ran out. */
 static const char *const tcp_events[] = {
-	"ListenDrops", "OfoPruned", "PFMemallocDrop", "PruneCalled", "RcvPruned", "SyncookiesFailed", "SyncookiesRecv",
-	"TCPAbortOnMemory", "TCPBacklogDrop", "TCPMemoryPressures", "TCPMemoryPressuresChrono", "TCPOFODrop", "TCPRcvCollapsed",
-	"TCPRcvQDrop", "TCPReqQFullDoCookies", "TCPReqQFullDrop", "TCPSynRetrans", "TCPTimeWaitOverflow", "TCPWqueueTooBig",
+	"ListenDrops",
+	"OfoPruned",
+	"PFMemallocDrop",
+	"PruneCalled",
+	"RcvPruned",
+	"SyncookiesFailed",
+	"SyncookiesRecv",
+	"TCPAbortOnMemory",
+	"TCPBacklogDrop",
+	"TCPMemoryPressures",
+	"TCPMemoryPressuresChrono",
+	"TCPOFODrop",
+	"TCPRcvCollapsed",
+	"TCPRcvQDrop",
+	"TCPReqQFullDoCookies",
+	"TCPReqQFullDrop",
+	"TCPSynRetrans",
+	"TCPTimeWaitOverflow",
+	"TCPWqueueTooBig",
 	"TCPZeroWindowDrop",
 };
 

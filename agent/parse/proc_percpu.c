@@ -17,10 +17,10 @@ is_hex_word(struct text word, uint64_t *value)
 
 /* ----------------------------------------------------------------------------------------------- net/softnet_stat */
 
-#define SOFTNET_USED 3      /* processed, dropped, time_squeeze lead in every release */
-#define SOFTNET_MIN 9       /* 2.6.32 */
-#define SOFTNET_CPU 12      /* column of the CPU's number, since 5.10 */
-#define SOFTNET_MAX 64      /* more columns than any release has */
+#define SOFTNET_USED 3 /* processed, dropped, time_squeeze lead in every release */
+#define SOFTNET_MIN 9  /* 2.6.32 */
+#define SOFTNET_CPU 12 /* column of the CPU's number, since 5.10 */
+#define SOFTNET_MAX 64 /* more columns than any release has */
 
 /* Columns of a row, 0 when a word is no such number. At a cut end a last word of fewer digits is left out. */
 static size_t

@@ -21,9 +21,9 @@ struct state {
 	Hiwat__Record *out;
 	Hiwat__Interrupt *interrupt;
 	double hz;
-	size_t n_columns; /* numbers of the first cpu row, as all rows have */
+	size_t n_columns;           /* numbers of the first cpu row, as all rows have */
 	char *mode_labels[N_MODES]; /* shared by all rows */
-	uint64_t next_cpu; /* one more than the highest CPU so far */
+	uint64_t next_cpu;          /* one more than the highest CPU so far */
 	uint64_t unknown;
 	bool has_data;
 };

@@ -91,7 +91,7 @@ enum {
 	DISK_WRITES = 4,
 	DISK_IN_FLIGHT = 8,
 	DISK_BUSY_MS = 9,
-	DISK_NUMBERS = 11, /* 2.6 */
+	DISK_NUMBERS = 11,  /* 2.6 */
 	DISK_DISCARDS = 11, /* 4.18 */
 	DISK_FLUSHES = 15,  /* 5.5 */
 	DISK_NUMBERS_MAX = 17,
@@ -145,7 +145,8 @@ meminfo_line(struct text line, struct text *name, uint64_t *bytes)
 	struct text number, unit;
 	uint64_t kib;
 
-	if (!text_until(&line, ':', name) || !text_word(&line, &number) || !text_is_u64(number, &kib) || kib > UINT64_MAX / KIB)
+	if (!text_until(&line, ':', name) || !text_word(&line, &number) || !text_is_u64(number, &kib) ||
+	    kib > UINT64_MAX / KIB)
 		return false;
 	if (!text_word(&line, &unit) || !text_eq(unit, "kB"))
 		return false;
@@ -265,7 +266,8 @@ unescape(struct arena *arena, struct text t)
 	for (size_t i = 0; i < t.n; i++) {
 		unsigned code = 0;
 		if (t.p[i] == '\\' && t.n - i >= 4 && is_octal(t.p[i + 1]) && is_octal(t.p[i + 2]) && is_octal(t.p[i + 3])) {
-			code = (unsigned)(t.p[i + 1] - '0') << 6 | (unsigned)(t.p[i + 2] - '0') << 3 | (unsigned)(t.p[i + 3] - '0');
+			code = (unsigned)(t.p[i + 1] - '0') << 6 | (unsigned)(t.p[i + 2] - '0') << 3 |
+			    (unsigned)(t.p[i + 3] - '0');
 		}
 		if (code > 0 && code < 256) {
 			s[n++] = (char)code;

@@ -43,7 +43,8 @@ has_label(struct text line)
 {
 	struct text word;
 
-	return text_word(&line, &word) && (text_ends(word, ":") || *word.p == '[' || text_eq(word, "$") || text_eq(word, "#"));
+	return text_word(&line, &word) &&
+	    (text_ends(word, ":") || *word.p == '[' || text_eq(word, "$") || text_eq(word, "#"));
 }
 
 int

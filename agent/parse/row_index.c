@@ -35,7 +35,8 @@ find_slot(const struct row_index *x, const struct row_key *key)
 
 	for (; x->slots[i] != 0; i = (i + 1) & (x->n_slots - 1)) {
 		const struct row_key *other = &x->keys[x->slots[i] - 1];
-		if (other->hash == key->hash && strcmp(other->first, key->first) == 0 && strcmp(other->second, key->second) == 0)
+		if (other->hash == key->hash && strcmp(other->first, key->first) == 0 &&
+		    strcmp(other->second, key->second) == 0)
 			break;
 	}
 	return i;

@@ -24,8 +24,8 @@ struct state {
 static bool
 is_name_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-' ||
-	    c == '%';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+	    c == '-' || c == '%';
 }
 
 /* "name: value", "name=value", "name = value"; a name has a dot. */
@@ -242,7 +242,8 @@ write_net(struct state *s)
 	Hiwat__Net *net = RECORD_ONE(s->arena, s->out, net, net);
 	uint64_t first, last;
 
-	if (net == NULL || write_sockets(s, net) != HIWAT_OK || write_socket_memory(s, net, FACT_TCP_MEM, "tcp") != HIWAT_OK ||
+	if (net == NULL || write_sockets(s, net) != HIWAT_OK ||
+	    write_socket_memory(s, net, FACT_TCP_MEM, "tcp") != HIWAT_OK ||
 	    write_socket_memory(s, net, FACT_UDP_MEM, "udp") != HIWAT_OK || write_drops(s, net) != HIWAT_OK ||
 	    write_tcp_states(s, net) != HIWAT_OK)
 		return HIWAT_E_NOMEM;
@@ -329,8 +330,9 @@ sysctl_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *o
 	}
 	if (err == HIWAT_OK && !s.is_ours)
 		return refuse(in->text, "sysctl -a", why);
-	if (err == HIWAT_OK && (write_system(&s) != HIWAT_OK || write_net(&s) != HIWAT_OK || write_conntrack(&s) != HIWAT_OK ||
-	    write_machine(&s) != HIWAT_OK || sysctl_write_cpu_times(s.facts, in, arena, out) != HIWAT_OK))
+	if (err == HIWAT_OK &&
+	    (write_system(&s) != HIWAT_OK || write_net(&s) != HIWAT_OK || write_conntrack(&s) != HIWAT_OK ||
+		write_machine(&s) != HIWAT_OK || sysctl_write_cpu_times(s.facts, in, arena, out) != HIWAT_OK))
 		err = HIWAT_E_NOMEM;
 	return err == HIWAT_OK ? err : parse_fail(why, err, "too large");
 }
@@ -344,10 +346,11 @@ sysctl_recognise(struct text text)
 	text.n = text.n < RECOGNISE_MAX ? text.n : RECOGNISE_MAX;
 	while (text_line(&text, &line, NULL)) {
 		n_lines++;
-		n += split_line(line, &name, &value) && (text_starts(name, "kern.") || text_starts(name, "hw.") ||
-		    text_starts(name, "net.") || text_starts(name, "vm.") || text_starts(name, "vfs.") ||
-		    text_starts(name, "kernel.") || text_starts(name, "fs.") || text_starts(name, "dev.") ||
-		    text_starts(name, "abi.") || text_starts(name, "debug."));
+		n += split_line(line, &name, &value) &&
+		    (text_starts(name, "kern.") || text_starts(name, "hw.") || text_starts(name, "net.") ||
+			text_starts(name, "vm.") || text_starts(name, "vfs.") || text_starts(name, "kernel.") ||
+			text_starts(name, "fs.") || text_starts(name, "dev.") || text_starts(name, "abi.") ||
+			text_starts(name, "debug."));
 	}
 	return n > 0 && n * 2 >= n_lines ? 85 : 0;
 }

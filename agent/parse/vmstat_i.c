@@ -24,8 +24,8 @@ struct layout {
 struct row {
 	struct text name;
 	uint64_t total;
-	bool is_total;  /* the row of that name */
-	bool is_other;  /* no interrupt */
+	bool is_total; /* the row of that name */
+	bool is_other; /* no interrupt */
 	bool is_aligned;
 };
 
@@ -69,7 +69,8 @@ split_row(struct text line, const struct layout *layout, struct row *row)
 		else
 			t = line; /* the total has no type */
 	}
-	if (!text_last_word(&t, &word) || !printed_count(word, &rate) || !text_last_word(&t, &word) || !printed_count(word, &row->total))
+	if (!text_last_word(&t, &word) || !printed_count(word, &rate) || !text_last_word(&t, &word) ||
+	    !printed_count(word, &row->total))
 		return false;
 	row->is_aligned = (size_t)(word.p + word.n - line.p) == layout->total_end;
 	row->name = text_trim(t);

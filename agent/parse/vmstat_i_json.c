@@ -63,7 +63,8 @@ vmstat_i_json_parse(const struct parse_input *in, struct arena *arena, Hiwat__Re
 	int err = interrupt_rows_init(&rows, arena, out);
 
 	while (err == HIWAT_OK && json_next(&scan, &m)) {
-		is_ours |= text_eq(m.key, "interrupt-statistics") || text_eq(m.key, "total-interrupts") || text_eq(m.key, "interrupt");
+		is_ours |= text_eq(m.key, "interrupt-statistics") || text_eq(m.key, "total-interrupts") ||
+		    text_eq(m.key, "interrupt");
 		if (text_eq(m.key, "name")) {
 			has_name = m.type == JSON_STRING;
 			name = m.value;

@@ -229,7 +229,8 @@ is_file(struct text line)
 {
 	struct text t = text_trim(line);
 
-	return text_starts(t, "/") || text_starts(t, "<") || text_find(t, ":<") > 0 || (indent_of(line) > 0 && text_find(t, ":/") > 0);
+	return text_starts(t, "/") || text_starts(t, "<") || text_find(t, ":<") > 0 ||
+	    (indent_of(line) > 0 && text_find(t, ":/") > 0);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- lines */

@@ -69,8 +69,8 @@ count_logs(Hiwat__Zpool *pool, json_t *logs)
 
 	for (void *it = json_object_iter(logs); it != NULL; it = json_object_iter_next(logs, it)) {
 		const json_t *vdev = json_object_iter_value(it);
-		bool is_mirror = is_string(vdev, "vdev_type", "mirror") ||
-		    text_starts(text_of(json_object_iter_key(it)), "mirror-");
+		bool is_mirror =
+		    is_string(vdev, "vdev_type", "mirror") || text_starts(text_of(json_object_iter_key(it)), "mirror-");
 		devices += is_mirror ? json_object_size(json_object_get(vdev, "vdevs")) : 1;
 		unmirrored += !is_mirror;
 	}

@@ -38,12 +38,12 @@ struct disk {
 	struct fetch fetch;
 	struct source source;
 	const char *sys_dir;
-	struct live *busy; /* milliseconds, 32 bits wide */
+	struct live *busy;  /* milliseconds, 32 bits wide */
 	struct arena arena; /* of the facts */
 	struct facts *facts;
 	size_t n_facts;
-	uint64_t facts_ns;      /* boot time at which they were read; 0: never */
-	size_t n_rows;          /* rows of diskstats then: another number means that something came or went */
+	uint64_t facts_ns; /* boot time at which they were read; 0: never */
+	size_t n_rows;     /* rows of diskstats then: another number means that something came or went */
 };
 
 static void

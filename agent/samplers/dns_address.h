@@ -8,7 +8,7 @@
 
 struct dns_address {
 	char address[INET6_ADDRSTRLEN];
-	uint16_t port; /* 53 when none is given */
+	uint16_t port;                    /* 53 when none is given */
 	char label[INET6_ADDRSTRLEN + 6]; /* address#port, as dnsmasq writes it */
 };
 

@@ -68,7 +68,8 @@ checkconf_is_configured(const struct sampler_config *config)
 }
 
 static int
-channel_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out, struct sampler_reason *why)
+channel_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out,
+    struct sampler_reason *why)
 {
 	struct bind *b = state;
 	const char *url = b->config->bind_statistics_url;
@@ -125,8 +126,9 @@ const struct sampler sampler_dns_bind = {
 	.sample = channel_sample,
 	.close = bind_close,
 	.is_configured = channel_is_configured,
-	.missing_hint = "if BIND runs here: statistics-channels { inet 127.0.0.1 port 8053 allow { 127.0.0.1; }; }; in named.conf, "
-			"and dns.bind_statistics_url",
+	.missing_hint =
+	    "if BIND runs here: statistics-channels { inet 127.0.0.1 port 8053 allow { 127.0.0.1; }; }; in named.conf, "
+	    "and dns.bind_statistics_url",
 };
 
 const struct sampler sampler_dns_rndc = {

@@ -94,8 +94,8 @@ ask_number(struct dnsmasq *d, const char *name, uint32_t *n, struct sampler_reas
 
 	if (err != HIWAT_OK)
 		return err;
-	if (!dns_string_next(&strings, &string) || text_i64(&string, &value) != HIWAT_OK || string.n > 0 || value < INT32_MIN ||
-	    value > UINT32_MAX)
+	if (!dns_string_next(&strings, &string) || text_i64(&string, &value) != HIWAT_OK || string.n > 0 ||
+	    value < INT32_MIN || value > UINT32_MAX)
 		return sampler_fail(why, HIWAT_E_FORMAT, "%s: %s is no number", d->address.label, name);
 	*n = (uint32_t)value;
 	return HIWAT_OK;
@@ -191,7 +191,8 @@ fill(struct dnsmasq *d, uint32_t cache_size, struct arena *arena, Hiwat__Record 
 }
 
 static int
-dnsmasq_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out, struct sampler_reason *why)
+dnsmasq_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out,
+    struct sampler_reason *why)
 {
 	struct dnsmasq *d = state;
 	uint32_t cache_size;

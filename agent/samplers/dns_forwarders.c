@@ -75,7 +75,8 @@ save(const struct forwarders *f)
 	buf_init(&b, KEEP_MAX);
 	buf_puts(&b, KEEP_HEAD "\n");
 	for (size_t i = 0; i < f->n; i++)
-		buf_printf(&b, "%s %" PRIu64 " %" PRIu64 "\n", f->rows[i].address.label, f->rows[i].queries, f->rows[i].failures);
+		buf_printf(&b, "%s %" PRIu64 " %" PRIu64 "\n", f->rows[i].address.label, f->rows[i].queries,
+		    f->rows[i].failures);
 	if (buf_ok(&b))
 		(void)keep_write(f->state_dir, KEEP_NAME, (struct text){ buf_str(&b), b.len });
 	buf_fini(&b);
@@ -127,7 +128,8 @@ probe(struct forwarders *f, struct forwarder *row, struct sampler_reason *why)
 	unsigned rcode = 0;
 	int err = fetch_datagram(&f->fetch, row->address.address, row->address.port, request, ANSWER_MS, &answer);
 
-	if (err != HIWAT_OK && err != HIWAT_E_MISSING && err != HIWAT_E_TIMEOUT && err != HIWAT_E_SYS && err != HIWAT_E_DENIED)
+	if (err != HIWAT_OK && err != HIWAT_E_MISSING && err != HIWAT_E_TIMEOUT && err != HIWAT_E_SYS &&
+	    err != HIWAT_E_DENIED)
 		return sampler_fail_fetch(why, err, &f->fetch);
 	row->queries++;
 	row->failures += err != HIWAT_OK || !dns_answer_read(answer, request, &rcode) ||

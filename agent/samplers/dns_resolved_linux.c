@@ -45,7 +45,8 @@ static int
 refusal(struct text answer, const char *socket, struct sampler_reason *why)
 {
 	if (answer.n == 0)
-		return sampler_fail(why, HIWAT_E_DENIED, "%s: closed without an answer, as it is to others than root", socket);
+		return sampler_fail(why, HIWAT_E_DENIED, "%s: closed without an answer, as it is to others than root",
+		    socket);
 	if (text_find(answer, "\"error\"") < 0)
 		return HIWAT_OK;
 	if (text_find(answer, "MethodNotFound") >= 0 || text_find(answer, "InterfaceNotFound") >= 0)

@@ -21,13 +21,42 @@ static const struct source_row rows[] = { { .name = "self/mounts" } };
 
 /* Nothing of these fills up by itself. autofs would mount what one asks about. */
 static const char *const pseudo_types[] = {
-	"autofs", "binder", "binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "cramfs", "debugfs", "devpts", "devtmpfs",
-	"efivarfs", "erofs", "fuse.lxcfs", "fuse.portal", "fusectl", "hugetlbfs", "iso9660", "mqueue", "nsfs", "proc", "pstore",
-	"ramfs", "resctrl", "rpc_pipefs", "securityfs", "selinuxfs", "smackfs", "squashfs", "sysfs", "tracefs", "udf",
+	"autofs",
+	"binder",
+	"binfmt_misc",
+	"bpf",
+	"cgroup",
+	"cgroup2",
+	"configfs",
+	"cramfs",
+	"debugfs",
+	"devpts",
+	"devtmpfs",
+	"efivarfs",
+	"erofs",
+	"fuse.lxcfs",
+	"fuse.portal",
+	"fusectl",
+	"hugetlbfs",
+	"iso9660",
+	"mqueue",
+	"nsfs",
+	"proc",
+	"pstore",
+	"ramfs",
+	"resctrl",
+	"rpc_pipefs",
+	"securityfs",
+	"selinuxfs",
+	"smackfs",
+	"squashfs",
+	"sysfs",
+	"tracefs",
+	"udf",
 };
 
-static const char *const remote_types[] = { "9p", "afs", "beegfs", "ceph", "cifs", "davfs", "glusterfs", "gpfs", "lustre", "ncpfs",
-	"nfs", "nfs4", "ocfs2", "smb3", "smbfs", "virtiofs" };
+static const char *const remote_types[] = { "9p", "afs", "beegfs", "ceph", "cifs", "davfs", "glusterfs", "gpfs", "lustre",
+	"ncpfs", "nfs", "nfs4", "ocfs2", "smb3", "smbfs", "virtiofs" };
 
 struct filesystems {
 	struct fetch fetch;

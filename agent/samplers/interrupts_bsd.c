@@ -108,8 +108,7 @@ add_sources(struct interrupts *s, struct arena *arena, Hiwat__Record *out, struc
 	Hiwat__Interrupt *m = out->interrupt;
 	live_begin(s->busiest.rows);
 	for (size_t i = 0; i < m->n_sources; i++) {
-		struct live_row *row =
-		    live_add_one(s->busiest.rows, source_key(m->sources[i], room), m->sources[i]->total);
+		struct live_row *row = live_add_one(s->busiest.rows, source_key(m->sources[i], room), m->sources[i]->total);
 		if (row == NULL)
 			return HIWAT_E_NOMEM;
 		m->sources[i]->total = row->total;
@@ -134,8 +133,7 @@ steady_seconds(struct interrupts *s, const char *cpu, const char *mode, uint64_t
 	memcpy(key, cpu, cpu_len);
 	key[cpu_len] = ' ';
 	memcpy(key + cpu_len + 1, mode, mode_len);
-	struct live_row *row =
-	    live_add_wavering(s->times, (struct text){ key, cpu_len + 1 + mode_len }, ticks, 10 * hertz);
+	struct live_row *row = live_add_wavering(s->times, (struct text){ key, cpu_len + 1 + mode_len }, ticks, 10 * hertz);
 	if (row == NULL)
 		return HIWAT_E_NOMEM;
 	*seconds = (double)row->total / (double)hertz;

@@ -31,8 +31,8 @@ struct interrupts {
 	struct fetch fetch;
 	struct parse_input units;
 	struct source sources[N_SOURCES];
-	struct live *counts; /* softirqs and totals */
-	struct live *times;  /* CPU times in ticks */
+	struct live *counts;    /* softirqs and totals */
+	struct live *times;     /* CPU times in ticks */
 	struct busiest busiest; /* with the rows of /proc/interrupts */
 };
 

@@ -9,9 +9,9 @@
 struct entry {
 	char name[LIVE_NAME_MAX + 1];
 	struct live_row row;
-	uint64_t reading;  /* the last one in which it was asked for */
-	uint64_t *before;  /* owned; by place of the CPU in live.cpus */
-	bool *was_seen;    /* owned; the same */
+	uint64_t reading; /* the last one in which it was asked for */
+	uint64_t *before; /* owned; by place of the CPU in live.cpus */
+	bool *was_seen;   /* owned; the same */
 	size_t n_cells;
 };
 

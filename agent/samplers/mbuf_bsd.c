@@ -73,8 +73,8 @@ add_limits(struct mbuf *s, Hiwat__Mbuf *m)
 			RECORD_SET(m->pools[i], limit, limit);
 	}
 	/* OpenBSD: one limit over all pools, printed since 6.1. */
-	if (!m->has_bytes_limit && !has_pool_limit(m) &&
-	    sysctl_u64(&s->fetch, "kern.maxclusters", &limit) == HIWAT_OK && limit != 0 && limit < UINT64_MAX / CLUSTER_BYTES)
+	if (!m->has_bytes_limit && !has_pool_limit(m) && sysctl_u64(&s->fetch, "kern.maxclusters", &limit) == HIWAT_OK &&
+	    limit != 0 && limit < UINT64_MAX / CLUSTER_BYTES)
 		RECORD_SET(m, bytes_limit, limit * CLUSTER_BYTES);
 }
 

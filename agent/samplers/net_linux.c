@@ -106,7 +106,8 @@ add_memory_limits(struct net *s, int which, const char *protocol, const char *co
 	for (size_t i = 0; i < n; i++) {
 		uint64_t number;
 		if (!text_word(&text, &word) || !text_is_u64(word, &number))
-			return sampler_fail(why, HIWAT_E_FORMAT, "%s: fewer than %zu numbers", s->sources[which].file.path, n);
+			return sampler_fail(why, HIWAT_E_FORMAT, "%s: fewer than %zu numbers", s->sources[which].file.path,
+			    n);
 		/* More than there can be is no limit. */
 		if (number > UINT64_MAX / unit)
 			continue;

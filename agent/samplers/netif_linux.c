@@ -52,8 +52,8 @@ bond_of(struct netifs *n, struct fetch *f, struct netif_facts *facts)
 		rest.n--;
 	while (text_word(&rest, &name)) {
 		facts->ports++;
-		if (sysfs_word(f, state, sizeof(state), "%s/class/net/%.*s/bonding_slave/mii_status", n->sys_dir, (int)name.n,
-			name.p))
+		if (sysfs_word(f, state, sizeof(state), "%s/class/net/%.*s/bonding_slave/mii_status", n->sys_dir,
+			(int)name.n, name.p))
 			facts->ports_active += strcmp(state, "up") == 0;
 	}
 }

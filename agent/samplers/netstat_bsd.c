@@ -39,7 +39,8 @@ netstat_open(const struct sampler_config *config, void **state)
 }
 
 static int
-netstat_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out, struct sampler_reason *why)
+netstat_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out,
+    struct sampler_reason *why)
 {
 	struct netstat *s = state;
 	struct text raw;

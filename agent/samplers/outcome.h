@@ -25,7 +25,7 @@ const char *outcome_verdict(int err);
  * The record to send: the sample's own with its status, or the status alone. last_success_wall_ns 0: never.
  * NULL when the arena is at its ceiling.
  */
-Hiwat__Record *outcome_record(const struct outcome *o, const struct sampler *sampler, uint64_t last_success_wall_ns,
-    struct arena *arena);
+Hiwat__Record *
+outcome_record(const struct outcome *o, const struct sampler *sampler, uint64_t last_success_wall_ns, struct arena *arena);
 
 #endif

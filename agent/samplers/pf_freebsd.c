@@ -13,7 +13,6 @@
 
 #define DEADLINE_MS 3000
 
-
 struct pf {
 	struct fetch fetch;
 	struct pf_command command;
@@ -44,8 +43,9 @@ pf_open(const struct sampler_config *config, void **state)
 static bool
 is_blank(const Hiwat__Pf *m)
 {
-	return m == NULL || ((!m->has_enabled || m->enabled == 0) && m->states == 0 && m->state_searches_total == 0 &&
-	    m->state_inserts_total == 0);
+	return m == NULL ||
+	    ((!m->has_enabled || m->enabled == 0) && m->states == 0 && m->state_searches_total == 0 &&
+		m->state_inserts_total == 0);
 }
 
 static int

@@ -29,19 +29,19 @@ struct slot {
 	void *state;           /* owned, NULL when the worker has it */
 	struct worker *worker; /* owned; for samplers that may block */
 	unsigned interval_ms;
-	uint64_t due_ns;             /* boot time */
-	uint64_t last_success_ns;    /* wall time, 0: it never worked in this installation */
-	bool is_off;                 /* its source is not configured */
-	bool is_running;             /* in its thread */
-	bool is_late;                /* its timeout was reported */
-	uint64_t started_ns;         /* boot time */
+	uint64_t due_ns;          /* boot time */
+	uint64_t last_success_ns; /* wall time, 0: it never worked in this installation */
+	bool is_off;              /* its source is not configured */
+	bool is_running;          /* in its thread */
+	bool is_late;             /* its timeout was reported */
+	uint64_t started_ns;      /* boot time */
 	uint64_t started_mono_ns;
 };
 
 struct runner {
 	const struct sampler_config *config;
 	uint64_t phase_ns;
-	int wake[2]; /* a pipe: worker threads write a byte when they finish */
+	int wake[2];        /* a pipe: worker threads write a byte when they finish */
 	bool keep_is_stale; /* a sampler worked for the first time */
 	uint64_t kept_ns;   /* boot time of the last write */
 	size_t n_slots;
@@ -362,8 +362,7 @@ run_due(struct tick *t, bool all)
 	for (int blocking = 1; blocking >= 0; blocking--) {
 		for (size_t i = 0; i < t->r->n_slots && err == HIWAT_OK; i++) {
 			struct slot *s = &t->r->slots[i];
-			if (s->sampler->may_block != (bool)blocking || !is_used(s) ||
-			    (!all && s->due_ns > t->now->boot_ns))
+			if (s->sampler->may_block != (bool)blocking || !is_used(s) || (!all && s->due_ns > t->now->boot_ns))
 				continue;
 			s->due_ns = next_due(t->r, s, t->now->boot_ns);
 			if (!blocking)

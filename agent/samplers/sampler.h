@@ -17,26 +17,29 @@ struct fetch_trace;
 
 /* What samplers need to know of the configuration and of the system; borrowed for the life of the sampler. */
 struct sampler_config {
-	const char *proc_dir;  /* "/proc"; another directory in tests */
-	const char *sys_dir;   /* "/sys" */
-	const char *kmsg_path; /* "/dev/kmsg" */
-	const char *zfs_path;  /* "/dev/zfs"; where it is absent there are no pools */
-	const char *state_dir; /* where positions and own counts are kept; NULL: nowhere, as in once */
-	const char *unbound_control_socket; /* NULL: the usual places are tried */
-	const char *bind_statistics_url; /* NULL here and below: not asked */
-	const char *rndc, *named_checkconf; /* programs */
+	const char *proc_dir;                 /* "/proc"; another directory in tests */
+	const char *sys_dir;                  /* "/sys" */
+	const char *kmsg_path;                /* "/dev/kmsg" */
+	const char *zfs_path;                 /* "/dev/zfs"; where it is absent there are no pools */
+	const char *state_dir;                /* where positions and own counts are kept; NULL: nowhere, as in once */
+	const char *unbound_control_socket;   /* NULL: the usual places are tried */
+	const char *bind_statistics_url;      /* NULL here and below: not asked */
+	const char *rndc, *named_checkconf;   /* programs */
 	const char *rndc_config, *named_conf; /* their files; NULL: what they take by themselves */
-	const char *dnsmasq_address; /* NULL: 127.0.0.1 is tried */
-	const char *resolved_socket; /* NULL: systemd's own */
+	const char *dnsmasq_address;          /* NULL: 127.0.0.1 is tried */
+	const char *resolved_socket;          /* NULL: systemd's own */
 	char *const *dns_forwarders;
-	size_t n_dns_forwarders; /* at most SAMPLER_FORWARDERS_MAX */
-	unsigned dns_budget_percent; /* of the time, see is_paced; 0: 1 */
-	uint16_t dns_port; /* where the resolver of the host is asked; 0: 53 */
-	const struct fetch_trace *trace;    /* hears of every call that samplers make; NULL: nobody listens */
+	size_t n_dns_forwarders;         /* at most SAMPLER_FORWARDERS_MAX */
+	unsigned dns_budget_percent;     /* of the time, see is_paced; 0: 1 */
+	uint16_t dns_port;               /* where the resolver of the host is asked; 0: 53 */
+	const struct fetch_trace *trace; /* hears of every call that samplers make; NULL: nobody listens */
 };
 
 /* Where systems have it all. */
-#define SAMPLER_DEFAULTS { .proc_dir = "/proc", .sys_dir = "/sys", .kmsg_path = "/dev/kmsg", .zfs_path = "/dev/zfs" }
+#define SAMPLER_DEFAULTS \
+	{ \
+		.proc_dir = "/proc", .sys_dir = "/sys", .kmsg_path = "/dev/kmsg", .zfs_path = "/dev/zfs" \
+	}
 
 struct sampler_now {
 	uint64_t wall_ns, boot_ns;

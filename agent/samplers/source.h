@@ -29,8 +29,8 @@ void sources_fini(struct source *sources, size_t n);
  * Reads a source and adds it to *out. An optional file that was never found adds nothing and is no failure. An empty file,
  * or one that ends within a line, is HIWAT_E_TRUNCATED; the rest as of fetch and the parser.
  */
-int source_sample(struct source *s, struct fetch *f, const struct parse_input *units, struct arena *arena, Hiwat__Record *out,
-    struct sampler_reason *why);
+int source_sample(struct source *s, struct fetch *f, const struct parse_input *units, struct arena *arena,
+    Hiwat__Record *out, struct sampler_reason *why);
 /* All of them, until one fails. */
 int sources_sample(struct source *sources, size_t n, struct fetch *f, const struct parse_input *units, struct arena *arena,
     Hiwat__Record *out, struct sampler_reason *why);

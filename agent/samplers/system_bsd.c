@@ -143,7 +143,8 @@ add_swap(struct system *s, struct arena *arena, Hiwat__System *m, struct sampler
 }
 
 static int
-system_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out, struct sampler_reason *why)
+system_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out,
+    struct sampler_reason *why)
 {
 	struct system *s = state;
 	Hiwat__System *m = RECORD_ONE(arena, out, system, system);

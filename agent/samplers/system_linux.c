@@ -92,7 +92,8 @@ add_process_limit(struct system *s, Hiwat__System *m, struct sampler_reason *why
 }
 
 static int
-system_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out, struct sampler_reason *why)
+system_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out,
+    struct sampler_reason *why)
 {
 	struct system *s = state;
 

@@ -4,8 +4,8 @@
 
 extern const struct sampler sampler_conntrack, sampler_disk, sampler_dns, sampler_dns_bind, sampler_dns_dnsmasq,
     sampler_dns_forwarders, sampler_dns_named_conf, sampler_dns_probe, sampler_dns_resolved, sampler_dns_rndc,
-    sampler_filesystems, sampler_filesystems_remote, sampler_interrupts, sampler_kernel_log, sampler_listen,
-    sampler_net, sampler_settings, sampler_system, sampler_tcp, sampler_zpool;
+    sampler_filesystems, sampler_filesystems_remote, sampler_interrupts, sampler_kernel_log, sampler_listen, sampler_net,
+    sampler_settings, sampler_system, sampler_tcp, sampler_zpool;
 
 const struct sampler *const samplers[] = {
 	&sampler_interrupts,

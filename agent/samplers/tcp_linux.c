@@ -102,7 +102,8 @@ longest_first(const void *a, const void *b)
 }
 
 static int
-listen_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out, struct sampler_reason *why)
+listen_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwat__Record *out,
+    struct sampler_reason *why)
 {
 	struct tcp *t = state;
 	struct listeners all = { .arena = arena };

@@ -280,8 +280,8 @@ judge_status(struct https *h, long status, struct sink_reply *reply)
 	arena_reset(&h->arena);
 	switch (status) {
 	case 200:
-		if (ack_decode((const uint8_t *)buf_str(&h->answer), h->answer.len, &h->arena, &ack) == 0 && ack->has_received &&
-		    ack->has_durable) {
+		if (ack_decode((const uint8_t *)buf_str(&h->answer), h->answer.len, &h->arena, &ack) == 0 &&
+		    ack->has_received && ack->has_durable) {
 			reply->fate = SINK_ACKNOWLEDGED;
 			reply->received = ack->received;
 			reply->durable = ack->durable < ack->received ? ack->durable : ack->received;

@@ -36,10 +36,10 @@ struct store;
 /* What a route wants to be told. Everything borrowed. */
 struct alert_route {
 	const char *name;
-	enum rule_level min_level;   /* RULE_LEVEL_WARNING or RULE_LEVEL_CRITICAL */
-	bool updates;                /* tell "update" and "acknowledge" too */
-	uint64_t repeat_ns;          /* 0: never repeat */
-	uint64_t expire_ns;          /* how long a notification is worth delivering */
+	enum rule_level min_level; /* RULE_LEVEL_WARNING or RULE_LEVEL_CRITICAL */
+	bool updates;              /* tell "update" and "acknowledge" too */
+	uint64_t repeat_ns;        /* 0: never repeat */
+	uint64_t expire_ns;        /* how long a notification is worth delivering */
 };
 
 /* Who the event is about. Borrowed for the call. */
@@ -56,8 +56,8 @@ struct alert_host {
  * store and routes: borrowed. Incidents that are open or ended within the last day are read from the store; *unreadable
  * counts those that could not be understood. NULL when memory is out or the store cannot be read.
  */
-struct alerts *alerts_new(struct store *store, const struct alert_route *routes, size_t n_routes, uint64_t wall_ns,
-    size_t *unreadable);
+struct alerts *
+alerts_new(struct store *store, const struct alert_route *routes, size_t n_routes, uint64_t wall_ns, size_t *unreadable);
 void alerts_free(struct alerts *a);
 /* Other routes, after a reload. */
 void alerts_set_routes(struct alerts *a, const struct alert_route *routes, size_t n_routes);

@@ -21,13 +21,13 @@ const char *incident_status_word(enum incident_status status);
 /* One rule on one series inside an incident. Strings are owned by the incident, never NULL. */
 struct incident_line {
 	char *rule_id;
-	char *labels; /* label="value",... of the series; object and this make a line its own */
+	char *labels;            /* label="value",... of the series; object and this make a line its own */
 	enum rule_status status; /* RULE_FIRING, RULE_UNKNOWN (fired when it went blind), or RULE_OK: cleared */
 	enum rule_level level;
 	double value, threshold, used, limit, seconds_to_limit; /* NaN: not known */
-	uint64_t since_ns, cleared_ns; /* Unix time; cleared 0 while it holds */
-	uint64_t blind_ns;             /* since when RULE_UNKNOWN, Unix time */
-	bool gone;                     /* the series is no longer there; the line holds on */
+	uint64_t since_ns, cleared_ns;                          /* Unix time; cleared 0 while it holds */
+	uint64_t blind_ns;                                      /* since when RULE_UNKNOWN, Unix time */
+	bool gone;                                              /* the series is no longer there; the line holds on */
 	char *summary, *description, *remedy, *doc, *threshold_source, *reason;
 };
 
@@ -54,10 +54,10 @@ struct incident {
 	uint64_t blind_since_ns;                     /* since when its sampler gives no value, 0: it sees */
 	uint64_t lower_since_ns;                     /* since when level is below the one told, 0: it is not */
 	bool object_gone, acknowledged, flapping;
-	char *by;                 /* who acknowledged or closed it, "" when nobody did */
+	char *by;                               /* who acknowledged or closed it, "" when nobody did */
 	char attached_to[INCIDENT_KEY_LEN + 1]; /* WAS: the host-silent incident of the same outage, "" when none fired */
-	unsigned reopened;        /* times it came back within the grace time */
-	unsigned generation;      /* grows with each change that was notified: receivers can tell old from new */
+	unsigned reopened;                      /* times it came back within the grace time */
+	unsigned generation; /* grows with each change that was notified: receivers can tell old from new */
 	struct incident_told told;
 	uint64_t changes_ns[INCIDENT_CHANGES]; /* ring of the last openings, escalations and ends */
 	unsigned n_changes;                    /* so far */

@@ -86,11 +86,10 @@ line_to_json(const struct incident_line *line, bool for_store)
 	    put_time(o, "since", line->since_ns) | put_time(o, "cleared", line->cleared_ns) |
 	    json_object_set_new(o, "gone", json_boolean(line->gone)) | put_number(o, "value", line->value) |
 	    put_number(o, "threshold", line->threshold) | put_number(o, "used", line->used) |
-	    put_number(o, "limit", line->limit) |
-	    put_number(o, "seconds_to_limit", line->seconds_to_limit) | put_text(o, "document", line->doc) |
-	    put_text(o, "threshold_source", line->threshold_source) | put_text(o, "reason", line->reason) |
-	    put_text(o, "summary", line->summary) | put_text(o, "description", line->description) |
-	    put_text(o, "remedy", line->remedy);
+	    put_number(o, "limit", line->limit) | put_number(o, "seconds_to_limit", line->seconds_to_limit) |
+	    put_text(o, "document", line->doc) | put_text(o, "threshold_source", line->threshold_source) |
+	    put_text(o, "reason", line->reason) | put_text(o, "summary", line->summary) |
+	    put_text(o, "description", line->description) | put_text(o, "remedy", line->remedy);
 
 	if (for_store)
 		failed |= put_ns(o, "since_ns", line->since_ns) | put_ns(o, "cleared_ns", line->cleared_ns) |
@@ -110,8 +109,8 @@ host_to_json(const struct incident *i)
 	const uint8_t *u = i->host_uuid;
 	json_t *o = json_object();
 
-	snprintf(uuid, sizeof(uuid), "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2],
-	    u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+	snprintf(uuid, sizeof(uuid), "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1],
+	    u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
 	if (put_text(o, "name", i->host_name) | put_text(o, "uuid", uuid) | put_text(o, "os", i->host_os) |
 	    put_text(o, "release", i->host_release) | put_object(o, "labels", i->host_labels_json)) {
 		json_decref(o);
@@ -305,8 +304,7 @@ state_from_json(const json_t *o, struct incident *i)
 	};
 	i->n_changes = (unsigned)json_integer_value(json_object_get(o, "n_changes"));
 	for (unsigned k = 0; k < INCIDENT_CHANGES; k++)
-		i->changes_ns[k] =
-		    (uint64_t)json_integer_value(json_array_get(json_object_get(o, "changes_ns"), k));
+		i->changes_ns[k] = (uint64_t)json_integer_value(json_array_get(json_object_get(o, "changes_ns"), k));
 }
 
 int

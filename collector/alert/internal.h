@@ -14,7 +14,7 @@
 #define ALERT_OUTAGE_QUIET_NS (600 * 1000000000ULL) /* nothing critical from the backlog for so long: the outage is told */
 #define ALERT_PER_HOST_MAX 1000                     /* incidents in memory; a host that has more is broken */
 #define ALERT_PRUNE_NS (60 * 1000000000ULL)
-#define ALERT_PROGRESS_MAX 16                      /* streams that are remembered per host, the newest */
+#define ALERT_PROGRESS_MAX 16 /* streams that are remembered per host, the newest */
 
 /* Anything found by 16 bytes: first member of what is in a map. */
 struct map_node {
@@ -68,11 +68,11 @@ struct entry {
 	struct alert_host_state *host;
 	struct entry *next_of_host;
 	struct incident i;
-	bool dirty;        /* differs from what the store holds */
+	bool dirty;               /* differs from what the store holds */
 	bool update, acknowledge; /* something happened that routes with updates want to know */
-	bool loud;         /* open at warning or worse, when last looked at */
-	uint64_t touched_ns; /* outage: last event, by the collector's clock */
-	bool over;           /* outage: its backlog is there whole */
+	bool loud;                /* open at warning or worse, when last looked at */
+	uint64_t touched_ns;      /* outage: last event, by the collector's clock */
+	bool over;                /* outage: its backlog is there whole */
 };
 
 struct alerts {
@@ -116,8 +116,8 @@ bool entry_is_silence(const struct entry *e);
 /* An event of a live batch, or of the collector itself. */
 int alerts_live_event(struct alerts *a, const struct alert_host *who, const struct rule_event *event);
 /* An event of the backlog; what is not critical is passed over. */
-int outage_event(struct alerts *a, struct alert_host_state *host, const struct alert_host *who,
-    const struct rule_event *event);
+int
+outage_event(struct alerts *a, struct alert_host_state *host, const struct alert_host *who, const struct rule_event *event);
 /* Whether the backlog has come to rest and the outage can be told. */
 bool outage_over(const struct entry *e, uint64_t wall_ns);
 

@@ -58,8 +58,8 @@ entry_settle(struct entry *e, uint64_t wall_ns)
 	bool holds = incident_settle(i);
 
 	if (holds && !was_open) {
-		bool again = i->status == INCIDENT_RESOLVED && i->resolved_ns != 0 &&
-		    wall_ns < i->resolved_ns + ALERT_GRACE_NS;
+		bool again =
+		    i->status == INCIDENT_RESOLVED && i->resolved_ns != 0 && wall_ns < i->resolved_ns + ALERT_GRACE_NS;
 
 		i->status = INCIDENT_OPEN;
 		i->resolved_ns = 0;

@@ -95,7 +95,7 @@ struct draft {
 		struct incident_told told;
 		unsigned generation;
 		bool update, acknowledge;
-	} *before; /* of each entry, for the case that the store refuses */
+	} * before; /* of each entry, for the case that the store refuses */
 	size_t n, n_rows, n_payloads;
 };
 

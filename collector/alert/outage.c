@@ -88,8 +88,7 @@ outage_of(struct alerts *a, struct alert_host_state *host, const struct alert_ho
 }
 
 int
-outage_event(struct alerts *a, struct alert_host_state *host, const struct alert_host *who,
-    const struct rule_event *event)
+outage_event(struct alerts *a, struct alert_host_state *host, const struct alert_host *who, const struct rule_event *event)
 {
 	bool fires = event->status == RULE_FIRING && event->level == RULE_LEVEL_CRITICAL && !event->gone;
 	uint64_t at_ns = event_since(who, event);

@@ -89,7 +89,8 @@ alerts_count(const struct alerts *a, size_t open[RULE_LEVEL_CRITICAL + 1])
 {
 	for (int level = 0; level <= RULE_LEVEL_CRITICAL; level++)
 		open[level] = 0;
-	for (const struct map_node *node = map_next(&a->incidents, NULL); node != NULL; node = map_next(&a->incidents, node)) {
+	for (const struct map_node *node = map_next(&a->incidents, NULL); node != NULL;
+	     node = map_next(&a->incidents, node)) {
 		const struct incident *i = &((const struct entry *)node)->i;
 
 		if (i->status == INCIDENT_OPEN)

@@ -28,7 +28,7 @@ const char *http_header(const struct http_request *r, const char *name);
 const char *http_query(const struct http_request *r, const char *name);
 
 struct http_response {
-	unsigned status; /* 200 unless set */
+	unsigned status;          /* 200 unless set */
 	const char *content_type; /* static; text/plain unless set */
 	unsigned retry_after_s;   /* 0: no Retry-After header */
 	struct buf body;
@@ -41,8 +41,8 @@ void http_fail(struct http_response *r, unsigned status, const char *fmt, ...) _
 typedef void http_handler(void *arg, const struct http_request *request, struct http_response *response);
 
 struct http_listener {
-	const char *address; /* "127.0.0.1", "::", ... */
-	uint16_t port;       /* 0: any free one */
+	const char *address;              /* "127.0.0.1", "::", ... */
+	uint16_t port;                    /* 0: any free one */
 	const char *cert_file, *key_file; /* NULL: no TLS */
 	const char *client_ca_file;       /* NULL: no client certificates */
 	bool require_client_certificate;
@@ -51,7 +51,7 @@ struct http_listener {
 	size_t response_max;   /* bytes of one response's body */
 	unsigned threads;
 	unsigned connections_max, connections_per_address; /* 0: no limit of its own per address */
-	unsigned idle_s;      /* a connection without traffic is closed after this */
+	unsigned idle_s;                                   /* a connection without traffic is closed after this */
 	/*
 	 * For a new connection until its first request's headers are there, and from there to the last byte of the body: it is
 	 * closed above. A later request's headers have idle_s more.

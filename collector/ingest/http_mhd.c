@@ -31,9 +31,9 @@
 struct connection {
 	struct connection *next, *previous; /* in the server's list, under its lock */
 	int fd;
-	bool busy;         /* a request's headers have come in and its answer has not gone out */
-	bool ended;        /* by http_tick() */
-	uint64_t limit_ns; /* while not busy: when it is ended */
+	bool busy;                     /* a request's headers have come in and its answer has not gone out */
+	bool ended;                    /* by http_tick() */
+	uint64_t limit_ns;             /* while not busy: when it is ended */
 	bool checked;                  /* the certificate was looked at */
 	char identity[NAME_MAX_BYTES]; /* "" when there is none or it does not verify */
 	char refused[160];             /* why it does not verify */
@@ -101,8 +101,7 @@ read_identity(struct connection *c, gnutls_session_t session)
 	}
 	if (gnutls_certificate_verify_peers2(session, &status) < 0 || status != 0) {
 		if ((status & (GNUTLS_CERT_EXPIRED | GNUTLS_CERT_NOT_ACTIVATED)) != 0)
-			snprintf(c->refused, sizeof(c->refused),
-			    "client certificate is %s by this collector's clock",
+			snprintf(c->refused, sizeof(c->refused), "client certificate is %s by this collector's clock",
 			    (status & GNUTLS_CERT_EXPIRED) != 0 ? "expired" : "not valid yet");
 		else if (gnutls_certificate_verification_status_print(status, GNUTLS_CRT_X509, &text, 0) == 0)
 			snprintf(c->refused, sizeof(c->refused), "client certificate: %s", (char *)text.data);
@@ -186,7 +185,8 @@ note_connection(void *arg, struct MHD_Connection *connection, void **context, en
 		return;
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 	if (info != NULL && info->client_addr->sa_family == AF_INET)
-		inet_ntop(AF_INET, &((struct sockaddr_in *)(void *)info->client_addr)->sin_addr, c->address, sizeof(c->address));
+		inet_ntop(AF_INET, &((struct sockaddr_in *)(void *)info->client_addr)->sin_addr, c->address,
+		    sizeof(c->address));
 	else if (info != NULL && info->client_addr->sa_family == AF_INET6)
 		inet_ntop(AF_INET6, &((struct sockaddr_in6 *)(void *)info->client_addr)->sin6_addr, c->address,
 		    sizeof(c->address));
@@ -329,7 +329,8 @@ answer(void *arg, struct MHD_Connection *connection, const char *url, const char
 	if (c == NULL)
 		return MHD_NO;
 	if (l->client_ca_file != NULL && !c->checked) {
-		const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+		const union MHD_ConnectionInfo *info =
+		    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
 		if (info != NULL)
 			read_identity(c, info->tls_session);
 		c->checked = true;
@@ -442,7 +443,7 @@ http_start(const struct http_listener *l, http_handler *handler, void *arg, stru
 		options[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_CERT, 0, s->cert };
 		options[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_KEY, 0, s->key };
 		options[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_PRIORITIES, 0,
-			(void *)(uintptr_t)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2" };
+			(void *)(uintptr_t) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2" };
 	}
 	if (s->ca != NULL)
 		options[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_TRUST, 0, s->ca };

@@ -145,8 +145,8 @@ hosts_add(struct hosts *hosts, const uint8_t uuid[16])
 		return NULL;
 	memcpy(h->uuid, uuid, 16);
 	snprintf(h->id, sizeof(h->id), "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", uuid[0],
-	    uuid[1], uuid[2], uuid[3], uuid[4], uuid[5], uuid[6], uuid[7], uuid[8], uuid[9], uuid[10], uuid[11],
-	    uuid[12], uuid[13], uuid[14], uuid[15]);
+	    uuid[1], uuid[2], uuid[3], uuid[4], uuid[5], uuid[6], uuid[7], uuid[8], uuid[9], uuid[10], uuid[11], uuid[12],
+	    uuid[13], uuid[14], uuid[15]);
 	h->name = strdup(h->id);
 	h->os = strdup("");
 	h->release = strdup("");
@@ -154,8 +154,8 @@ hosts_add(struct hosts *hosts, const uint8_t uuid[16])
 	h->machine_id = strdup("");
 	h->identity = strdup("");
 	h->index = hosts->n;
-	if (h->name == NULL || h->os == NULL || h->release == NULL || h->agent_version == NULL ||
-	    h->machine_id == NULL || h->identity == NULL) {
+	if (h->name == NULL || h->os == NULL || h->release == NULL || h->agent_version == NULL || h->machine_id == NULL ||
+	    h->identity == NULL) {
 		free(h->name);
 		free(h->os);
 		free(h->release);

@@ -13,9 +13,9 @@
 
 #define HOST_ID_LEN 36 /* the uuid as text, without the NUL */
 #define STREAM_RANGES_MAX 16
-#define HOST_RECENT 16 /* batches that are remembered, to know one that is sent again */
+#define HOST_RECENT 16     /* batches that are remembered, to know one that is sent again */
 #define TRACK_SETS_MAX 128 /* two for each sampler: its numbers and its status */
-#define CLOCK_SLOTS 12 /* of five minutes: the smallest (received - sent) of the last hour */
+#define CLOCK_SLOTS 12     /* of five minutes: the smallest (received - sent) of the last hour */
 
 struct rule_state;
 
@@ -59,8 +59,8 @@ struct host {
 	struct stream stream;
 	struct track live, late;
 	struct resources resources; /* of the live track */
-	uint64_t last_mono_ns; /* arrival of the last batch, the collector's monotonic clock */
-	uint64_t last_wall_ns; /* the same, Unix time */
+	uint64_t last_mono_ns;      /* arrival of the last batch, the collector's monotonic clock */
+	uint64_t last_wall_ns;      /* the same, Unix time */
 	uint32_t next_due_ms;
 	uint8_t previous_boot_id[16]; /* to notice two hosts under one uuid */
 	bool silent, silent_in_fleet; /* nothing is heard; told as one of many */
@@ -68,12 +68,12 @@ struct host {
 	uint64_t duplicate_mono_ns; /* when two agents under this uuid were last noticed */
 	struct {
 		uint64_t sequence, wall_ns;
-	} recent[HOST_RECENT]; /* by sequence modulo HOST_RECENT */
-	uint64_t overdue_mono_ns;         /* since when a batch is overdue, 0: none is */
-	double unknown_lines;             /* at the last look, see watch.c */
+	} recent[HOST_RECENT];    /* by sequence modulo HOST_RECENT */
+	uint64_t overdue_mono_ns; /* since when a batch is overdue, 0: none is */
+	double unknown_lines;     /* at the last look, see watch.c */
 	unsigned n_drift_rounds;
-	uint64_t drift_mono_ns;           /* when that last grew, 0: never */
-	bool reconcile; /* its incidents are to be compared with its rules once all samplers spoke after: */
+	uint64_t drift_mono_ns; /* when that last grew, 0: never */
+	bool reconcile;         /* its incidents are to be compared with its rules once all samplers spoke after: */
 	uint64_t reconcile_boot_ns;
 	uint64_t batches, duplicates, lost;
 	int64_t clock_min_ns[CLOCK_SLOTS]; /* smallest (received - sent) of each slot */
@@ -103,8 +103,8 @@ int host_describe(struct host *h, const Hiwat__Host *m);
  * the set then lacks what found no room. HIWAT_E_FULL: a sampler more than TRACK_SETS_MAX allows; nothing was put. *index is the set's place in track->sets.
  */
 enum record_part { RECORD_DATA, RECORD_STATUS };
-int track_put(struct track *t, struct labels *labels, const Hiwat__Record *record, enum record_part part,
-    uint64_t boot_ns, uint64_t wall_ns, size_t *index);
+int track_put(struct track *t, struct labels *labels, const Hiwat__Record *record, enum record_part part, uint64_t boot_ns,
+    uint64_t wall_ns, size_t *index);
 /* Drops all values, not the rules' state. */
 void track_clear(struct track *t);
 void track_mark(const struct track *t, struct labels *labels);

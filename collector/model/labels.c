@@ -48,8 +48,7 @@ same_labels(const struct set *set, const struct sample_label *labels, unsigned n
 	if (set->n != n)
 		return false;
 	for (unsigned i = 0; i < n; i++) {
-		if (strcmp(set->labels[i].value, labels[i].value) != 0 ||
-		    strcmp(set->labels[i].name, labels[i].name) != 0)
+		if (strcmp(set->labels[i].value, labels[i].value) != 0 || strcmp(set->labels[i].name, labels[i].name) != 0)
 			return false;
 	}
 	return true;

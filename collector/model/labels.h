@@ -11,8 +11,8 @@
 
 struct labels;
 
-#define LABELS_EMPTY 0u           /* the set without labels; always there */
-#define LABELS_FULL UINT32_MAX    /* no room for a new set */
+#define LABELS_EMPTY 0u        /* the set without labels; always there */
+#define LABELS_FULL UINT32_MAX /* no room for a new set */
 
 /* max_sets: ceiling of sets. NULL when memory is out. */
 struct labels *labels_new(uint32_t max_sets);

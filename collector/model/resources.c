@@ -25,7 +25,8 @@ static const struct {
 	{ "conntrack", { "hiwat_conntrack_entries", NULL }, "hiwat_conntrack_limit", NULL, NULL },
 	{ "dns_cache", { "hiwat_dns_cache_bytes", NULL }, "hiwat_dns_cache_limit_bytes", NULL, NULL },
 	{ "dns_cache_entries", { "hiwat_dns_cache_entries", NULL }, "hiwat_dns_cache_limit_entries", NULL, NULL },
-	{ "dns_recursive_clients", { "hiwat_dns_recursive_clients", NULL }, "hiwat_dns_recursive_clients_limit", NULL, NULL },
+	{ "dns_recursive_clients", { "hiwat_dns_recursive_clients", NULL }, "hiwat_dns_recursive_clients_limit", NULL,
+	    NULL },
 	{ "listen_queue", { "hiwat_listen_queue", NULL }, "hiwat_listen_queue_limit", NULL, NULL },
 	{ "ports", { "hiwat_ports_in_use", NULL }, "hiwat_ports_limit", NULL, NULL },
 	{ "zone", { "hiwat_zone_used", NULL }, "hiwat_zone_limit", NULL, NULL },
@@ -108,8 +109,10 @@ add_rows(struct resources *fresh, const struct resources *old, const struct trac
 	for (size_t s = 0; s < t->n_sets; s++) {
 		const struct sample_set *set = &t->sets[s];
 		for (uint32_t v = 0; v < set->n_values; v++) {
-			struct resource r = { .name = table[row].name, .labels = set->values[v].labels,
-				.use_set = (uint16_t)s, .use_index = v };
+			struct resource r = { .name = table[row].name,
+				.labels = set->values[v].labels,
+				.use_set = (uint16_t)s,
+				.use_index = v };
 			if (set->values[v].metric != use || !find_limit(t, labels, row, limit, &r))
 				continue;
 			if (fresh->n % 16 == 0) {

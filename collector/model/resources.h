@@ -14,8 +14,8 @@ struct track;
 
 /* One resource of one host: where its use and its limit stand among the host's values, and its trend. */
 struct resource {
-	const char *name;  /* mbuf_pool, files, ...; static */
-	uint32_t labels;   /* of the use */
+	const char *name; /* mbuf_pool, files, ...; static */
+	uint32_t labels;  /* of the use */
 	uint16_t use_set, limit_set;
 	uint32_t use_index, limit_index;
 	uint32_t n_seen;

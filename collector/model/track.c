@@ -148,8 +148,8 @@ set_reason(struct sample_set *set, const Hiwat__Sampler *status)
 }
 
 int
-track_put(struct track *t, struct labels *labels, const Hiwat__Record *record, enum record_part part,
-    uint64_t boot_ns, uint64_t wall_ns, size_t *index)
+track_put(struct track *t, struct labels *labels, const Hiwat__Record *record, enum record_part part, uint64_t boot_ns,
+    uint64_t wall_ns, size_t *index)
 {
 	/* A sampler's status is known even when its values are not: it has a set of its own. */
 	char name[64] = "status.";

@@ -33,11 +33,11 @@ struct series_value {
 /* The last record of one sampler. */
 struct sample_set {
 	const char *sampler;
-	enum verdict verdict; /* other than ok: values are those of the last good record and count as unknown */
-	const char *reason;   /* why, or "" */
+	enum verdict verdict;      /* other than ok: values are those of the last good record and count as unknown */
+	const char *reason;        /* why, or "" */
 	uint64_t boot_ns, wall_ns; /* of the last record, good or not */
 	uint64_t good_boot_ns;     /* of the last good record */
-	uint32_t shape; /* changes when, and only when, the sequence of (metric, labels) in values does */
+	uint32_t shape;            /* changes when, and only when, the sequence of (metric, labels) in values does */
 	uint32_t n_values;
 	const struct series_value *values; /* in the record's order */
 };

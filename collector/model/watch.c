@@ -5,13 +5,13 @@
 
 #include "clock.h"
 
-#define FLEET_HOSTS_MIN 5     /* fewer are told one by one */
-#define FLEET_SHARE 5         /* a fifth of the fleet */
-#define DUPLICATE_NS (600 * NSEC_PER_SEC)   /* over after ten minutes without another sign of the second agent */
+#define FLEET_HOSTS_MIN 5                 /* fewer are told one by one */
+#define FLEET_SHARE 5                     /* a fifth of the fleet */
+#define DUPLICATE_NS (600 * NSEC_PER_SEC) /* over after ten minutes without another sign of the second agent */
 #define DUPLICATE_AGAIN_NS (60 * NSEC_PER_SEC)
-#define CLOCK_ROUNDS 10       /* rounds between two looks at the clocks */
+#define CLOCK_ROUNDS 10 /* rounds between two looks at the clocks */
 #define CLOCK_SKEW_S 30.0
-#define CLOCK_CLEAR_S 24.0    /* four fifths of the threshold */
+#define CLOCK_CLEAR_S 24.0 /* four fifths of the threshold */
 #define DRIFT_ROUNDS 60
 #define DRIFT_NS (600 * NSEC_PER_SEC) /* over after ten minutes without another line */
 
@@ -41,7 +41,9 @@ is_fleet(unsigned n, unsigned n_hosts)
 static void
 tell_silence(struct host *h, uint64_t mono_ns, watch_emit *emit, void *arg)
 {
-	struct watch_event e = { .rule = "host-silent", .host = h, .fires = true,
+	struct watch_event e = { .rule = "host-silent",
+		.host = h,
+		.fires = true,
 		.value = (double)(mono_ns - h->last_mono_ns) / 1e9 };
 
 	emit(arg, &e);
@@ -185,7 +187,9 @@ judge_formats(struct watch *w, struct hosts *hosts, struct labels *labels, uint6
 	for (unsigned i = 0; i < w->n_releases; i++) {
 		bool fires = w->releases[i].hosts > 0;
 		if (fires != w->releases[i].firing) {
-			struct watch_event e = { .rule = "format-drift", .object = w->releases[i].object, .fires = fires,
+			struct watch_event e = { .rule = "format-drift",
+				.object = w->releases[i].object,
+				.fires = fires,
 				.value = w->releases[i].hosts };
 			emit(arg, &e);
 		}
@@ -197,8 +201,8 @@ judge_formats(struct watch *w, struct hosts *hosts, struct labels *labels, uint6
 }
 
 unsigned
-watch_tick(struct watch *w, struct hosts *hosts, struct labels *labels, uint64_t mono_ns, uint64_t wall_ns,
-    watch_emit *emit, void *arg)
+watch_tick(struct watch *w, struct hosts *hosts, struct labels *labels, uint64_t mono_ns, uint64_t wall_ns, watch_emit *emit,
+    void *arg)
 {
 	unsigned silent = judge_silence(w, hosts, mono_ns, emit, arg);
 

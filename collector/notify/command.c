@@ -21,8 +21,8 @@
 #include "err.h"
 #include "sinks.h"
 
-#define WHY_MAX 512    /* bytes of standard error that are kept */
-#define POLL_MS 20     /* how soon the end of a program is noticed that leaves its pipes to a child */
+#define WHY_MAX 512 /* bytes of standard error that are kept */
+#define POLL_MS 20  /* how soon the end of a program is noticed that leaves its pipes to a child */
 
 struct command {
 	char **argv;
@@ -68,8 +68,8 @@ command_open(const struct route *route, void **state, struct buf *why)
 static int
 spawn(const struct command *c, const struct notice *notice, int in, int err, pid_t *pid)
 {
-	char event[64], key[64], generation[64], path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-					    locale[] = "LC_ALL=C";
+	char event[64], key[64], generation[64],
+	    path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", locale[] = "LC_ALL=C";
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
@@ -102,8 +102,8 @@ spawn(const struct command *c, const struct notice *notice, int in, int err, pid
 	if (failed == 0)
 		failed = posix_spawnattr_setsigdefault(&attr, &all);
 	if (failed == 0)
-		failed = posix_spawnattr_setflags(&attr,
-		    POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+		failed =
+		    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	if (failed == 0)
 		failed = posix_spawn(pid, c->argv[0], &actions, &attr, c->argv, environment);
 	posix_spawnattr_destroy(&attr);

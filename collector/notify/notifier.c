@@ -12,8 +12,8 @@
 #include "store.h"
 
 #define TOPIC "notify"
-#define DUE_MAX 32                     /* rows taken from the outbox at once */
-#define IDLE_NS NSEC_PER_SEC           /* looks for rows whose time has come, and after the store's troubles */
+#define DUE_MAX 32           /* rows taken from the outbox at once */
+#define IDLE_NS NSEC_PER_SEC /* looks for rows whose time has come, and after the store's troubles */
 #define RETRY_MIN_MS 1000
 #define RETRY_MAX_MS 300000
 #define WHY_MAX 400
@@ -25,9 +25,9 @@ struct worker {
 	void *state;
 	pthread_t thread;
 	bool started;
-	unsigned failures;  /* tries in a row */
-	uint64_t pause_ns;  /* monotonic: nothing is tried before */
-	uint64_t next_ns;   /* monotonic: when the first of the rows that failed is due again, 0: none */
+	unsigned failures; /* tries in a row */
+	uint64_t pause_ns; /* monotonic: nothing is tried before */
+	uint64_t next_ns;  /* monotonic: when the first of the rows that failed is due again, 0: none */
 	uint64_t random;
 	struct log_complaint complaint;
 	struct route_stats stats; /* guarded by the notifier's lock */

@@ -149,7 +149,8 @@ headers(const struct webhook *w, const struct notice *notice, size_t len)
 	if (w->secret != NULL && !sign(w, notice->json, len, signature, sizeof(signature)))
 		return NULL;
 	/* Expect: without it curl waits for "100 Continue" before longer bodies. */
-	const char *const all[] = { "Content-Type: application/json", "Expect:", key, event, w->secret != NULL ? signature : NULL };
+	const char *const all[] = { "Content-Type: application/json", "Expect:", key, event,
+		w->secret != NULL ? signature : NULL };
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && all[i] != NULL; i++) {
 		struct curl_slist *longer = curl_slist_append(list, all[i]);
 
@@ -206,7 +207,8 @@ webhook_send(void *state, const struct route *route, const struct notice *notice
 	curl_easy_getinfo(w->curl, CURLINFO_RETRY_AFTER, &retry_after);
 	enum delivery result = judge(status, why);
 	if (result == DELIVERY_RETRY && retry_after > 0)
-		*retry_after_ms = retry_after > RETRY_AFTER_MAX_MS / 1000 ? RETRY_AFTER_MAX_MS : (uint64_t)retry_after * 1000;
+		*retry_after_ms =
+		    retry_after > RETRY_AFTER_MAX_MS / 1000 ? RETRY_AFTER_MAX_MS : (uint64_t)retry_after * 1000;
 	return result;
 }
 

@@ -158,7 +158,7 @@ compare_rows(const void *x, const void *y)
 	const struct vector_row *a = x, *b = y;
 
 	return a->labels != b->labels ? (a->labels > b->labels) - (a->labels < b->labels)
-	                              : (a->value > b->value) - (a->value < b->value);
+				      : (a->value > b->value) - (a->value < b->value);
 }
 
 void
@@ -237,8 +237,8 @@ bind_series(struct binder *b, const struct node *n, struct vector *out)
 		return;
 	for (uint32_t i = b->heads[n->metric]; i != UINT32_MAX; i = b->next[i]) {
 		if (series_matches(b, n, b->load_labels[i]))
-			out->rows[out->n++] = (struct vector_row){
-				n->is_bare ? LABELS_EMPTY : b->load_labels[i], b->loads[i] };
+			out->rows[out->n++] =
+			    (struct vector_row){ n->is_bare ? LABELS_EMPTY : b->load_labels[i], b->loads[i] };
 	}
 	vector_sort(out);
 }
@@ -292,8 +292,9 @@ bind_unary(struct binder *b, const struct node *n, const struct vector *a, struc
 			*w = (struct plan_window){ n->index, a->rows[i].labels, b->window_at };
 			b->n_windows++;
 			b->window_at += n->shape->size / 8;
-			y = bind_step(b, (struct step){ .op = n->op, .kind = n->kind, .node = (uint16_t)n->index,
-				.a = x, .b = w->at }, bind_sets(b, x));
+			y = bind_step(b,
+			    (struct step){ .op = n->op, .kind = n->kind, .node = (uint16_t)n->index, .a = x, .b = w->at },
+			    bind_sets(b, x));
 		} else {
 			y = bind_op(b, n->op, n->kind, x, y);
 		}
@@ -304,8 +305,11 @@ bind_unary(struct binder *b, const struct node *n, const struct vector *a, struc
 static void
 bind_aggregate(struct binder *b, const struct node *n, const struct vector *a, struct vector *out)
 {
-	static const uint8_t ops[] = { [AGGREGATE_SUM] = STEP_SUM, [AGGREGATE_AVG] = STEP_SUM, [AGGREGATE_MAX] = STEP_MOST,
-		[AGGREGATE_MIN] = STEP_LEAST, [AGGREGATE_COUNT] = STEP_COUNT };
+	static const uint8_t ops[] = { [AGGREGATE_SUM] = STEP_SUM,
+		[AGGREGATE_AVG] = STEP_SUM,
+		[AGGREGATE_MAX] = STEP_MOST,
+		[AGGREGATE_MIN] = STEP_LEAST,
+		[AGGREGATE_COUNT] = STEP_COUNT };
 	struct vector keyed = { 0 };
 
 	keyed.rows = bind_calloc(b, a->n, sizeof(*keyed.rows));
@@ -318,7 +322,7 @@ bind_aggregate(struct binder *b, const struct node *n, const struct vector *a, s
 	qsort(keyed.rows, keyed.n, sizeof(*keyed.rows), compare_rows);
 	for (uint32_t i = 0, end; i < keyed.n && b->err == HIWAT_OK; i = end) {
 		operand sum = n->kind == AGGREGATE_COUNT ? bind_op(b, STEP_COUNT, 0, bind_const(b, 0), keyed.rows[i].value)
-		                                         : keyed.rows[i].value;
+							 : keyed.rows[i].value;
 		for (end = i + 1; end < keyed.n && keyed.rows[end].labels == keyed.rows[i].labels; end++)
 			sum = bind_op(b, ops[n->kind], 0, sum, keyed.rows[end].value);
 		if (n->kind == AGGREGATE_AVG)

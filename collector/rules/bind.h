@@ -52,8 +52,7 @@ uint32_t bind_project(struct binder *b, uint32_t labels, const struct label_list
 /* x op y, a node_op or a step_op; worked out at once where both are known. */
 operand bind_op(struct binder *b, unsigned op, unsigned kind, operand x, operand y);
 /* Rows of an operator with two operands, in bind_join.c. */
-void bind_binary(struct binder *b, const struct node *n, const struct vector *x, const struct vector *y,
-    struct vector *out);
+void bind_binary(struct binder *b, const struct node *n, const struct vector *x, const struct vector *y, struct vector *out);
 /* The row with exactly these labels, or NULL. */
 const struct vector_row *vector_exact(const struct vector *v, uint32_t labels);
 /* Puts rows in order; of those with equal labels the first stays. */

@@ -42,10 +42,16 @@ check_row(struct checking *c, const struct plan_row *row)
 		/* Counted since boot: it happened, nobody knows when. */
 		if (level->check != level->fire && l > RULE_LEVEL_WARNING)
 			l = RULE_LEVEL_WARNING;
-		struct rule_event e = { .rule = &r->pub, .labels = row->labels, .object = row->object, .status = RULE_FIRING,
-			.level = l, .value = check_value(c, row, i),
-			.threshold = check_value(c, row, 3 * n + i), .used = check_value(c, row, 4 * n),
-			.limit = check_value(c, row, 4 * n + 1), .seconds_to_limit = NAN };
+		struct rule_event e = { .rule = &r->pub,
+			.labels = row->labels,
+			.object = row->object,
+			.status = RULE_FIRING,
+			.level = l,
+			.value = check_value(c, row, i),
+			.threshold = check_value(c, row, 3 * n + i),
+			.used = check_value(c, row, 4 * n),
+			.limit = check_value(c, row, 4 * n + 1),
+			.seconds_to_limit = NAN };
 		c->emit(c->arg, &e);
 		if (l > c->worst)
 			c->worst = l;

@@ -144,9 +144,17 @@ emit_row(struct evaluation *ev, const struct live *l, const struct rule_event *o
 static void
 emit_known(struct evaluation *ev, const struct plan_row *row, enum rule_status status, enum rule_status old_status)
 {
-	struct rule_event e = { .rule = &ev->set->rules[row->rule].pub, .labels = row->labels, .object = row->object,
-		.status = status, .old_status = old_status, .value = NAN, .threshold = NAN, .used = NAN, .limit = NAN,
-		.seconds_to_limit = NAN, .since_boot_ns = ev->now_ns };
+	struct rule_event e = { .rule = &ev->set->rules[row->rule].pub,
+		.labels = row->labels,
+		.object = row->object,
+		.status = status,
+		.old_status = old_status,
+		.value = NAN,
+		.threshold = NAN,
+		.used = NAN,
+		.limit = NAN,
+		.seconds_to_limit = NAN,
+		.since_boot_ns = ev->now_ns };
 
 	ev->emit(ev->arg, &e);
 }
@@ -299,8 +307,8 @@ prepare(struct evaluation *ev, const struct host_view *view, struct labels *labe
 }
 
 int
-rules_eval(struct rule_set *set, struct rule_state *st, const struct host_view *view, struct labels *labels,
-    size_t updated, const struct rule_time *now, void (*emit)(void *arg, const struct rule_event *event), void *arg)
+rules_eval(struct rule_set *set, struct rule_state *st, const struct host_view *view, struct labels *labels, size_t updated,
+    const struct rule_time *now, void (*emit)(void *arg, const struct rule_event *event), void *arg)
 {
 	struct evaluation ev;
 
@@ -342,8 +350,8 @@ rules_eval(struct rule_set *set, struct rule_state *st, const struct host_view *
 }
 
 void
-rules_each(const struct rule_set *set, const struct rule_state *st,
-    void (*fn)(void *arg, const struct rule_event *event), void *arg)
+rules_each(const struct rule_set *set, const struct rule_state *st, void (*fn)(void *arg, const struct rule_event *event),
+    void *arg)
 {
 	uint64_t bad = 0;
 	struct rule_event e;
@@ -363,9 +371,16 @@ rules_each(const struct rule_set *set, const struct rule_state *st,
 		const struct plan_row *row = &st->plan->rows[i];
 		if (!(row->sets & bad) || st->row_live[i] != 0)
 			continue;
-		e = (struct rule_event){ .rule = &set->rules[row->rule].pub, .labels = row->labels, .object = row->object,
-			.status = RULE_UNKNOWN, .old_status = RULE_UNKNOWN, .value = NAN, .threshold = NAN, .used = NAN,
-			.limit = NAN, .seconds_to_limit = NAN };
+		e = (struct rule_event){ .rule = &set->rules[row->rule].pub,
+			.labels = row->labels,
+			.object = row->object,
+			.status = RULE_UNKNOWN,
+			.old_status = RULE_UNKNOWN,
+			.value = NAN,
+			.threshold = NAN,
+			.used = NAN,
+			.limit = NAN,
+			.seconds_to_limit = NAN };
 		fn(arg, &e);
 	}
 }

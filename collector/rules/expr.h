@@ -43,7 +43,7 @@ enum node_op {
 	NODE_OR,
 	NODE_UNLESS,
 	NODE_AGGREGATE,
-	NODE_CALL, /* a function of one or two numbers */
+	NODE_CALL,    /* a function of one or two numbers */
 	NODE_TIME_TO, /* a: trend window, b: limit */
 	NODE_AGE,
 	NODE_ABSENT,
@@ -84,9 +84,9 @@ struct label_list {
 };
 
 struct node {
-	uint8_t op; /* enum node_op */
-	uint8_t kind; /* window_kind, aggregate, call or fact */
-	uint8_t join; /* enum join */
+	uint8_t op;        /* enum node_op */
+	uint8_t kind;      /* window_kind, aggregate, call or fact */
+	uint8_t join;      /* enum join */
 	bool is_bare;      /* NODE_SERIES: its labels are dropped, as setting() does */
 	bool is_counter;   /* its value only grows */
 	bool is_condition; /* may be FALSE on purpose */
@@ -155,7 +155,7 @@ struct expr_place {
 struct expr_names {
 	const struct param_list *params;
 	uint32_t first_param, n_params; /* those of the rule */
-	struct node *expr; /* what "expr" stands for; NULL: nothing */
+	struct node *expr;              /* what "expr" stands for; NULL: nothing */
 };
 
 /* Parses text[0..len). On failure the complaint is in diag: HIWAT_E_CONFIG or HIWAT_E_NOMEM. */

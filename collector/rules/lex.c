@@ -84,8 +84,8 @@ lex_string(const char *text, size_t len, size_t at)
 struct token
 lex_next(const char *text, size_t len, size_t *at)
 {
-	static const char *const signs[] = { "==", "!=", "=~", "!~", "<=", ">=", "(", ")", "{", "}", "[", "]", ",", "+",
-		"-", "*", "/", "%", "=", "<", ">", NULL };
+	static const char *const signs[] = { "==", "!=", "=~", "!~", "<=", ">=", "(", ")", "{", "}", "[", "]", ",", "+", "-",
+		"*", "/", "%", "=", "<", ">", NULL };
 	size_t i = *at;
 	struct token t;
 

@@ -15,8 +15,8 @@ relax(struct node_table *t, const struct node *comparison)
 {
 	bool is_upper = comparison->op == NODE_GT || comparison->op == NODE_GE;
 	struct node *b = comparison->b;
-	bool is_share = comparison->a->is_ratio && (b->op == NODE_CONST || b->op == NODE_PARAM) && b->number >= 0 &&
-	    b->number <= 1;
+	bool is_share =
+	    comparison->a->is_ratio && (b->op == NODE_CONST || b->op == NODE_PARAM) && b->number >= 0 && b->number <= 1;
 	bool is_negative = (b->op == NODE_CONST || b->op == NODE_PARAM) && b->number < 0;
 
 	if (comparison->op == NODE_EQ || comparison->op == NODE_NE)
@@ -89,7 +89,8 @@ load_level(struct draft *d, unsigned index)
 			else if (strcmp(k->key, "hold") == 0)
 				load_duration(d, k, &l.hold_ns);
 			else
-				yaml_complain_key(d->ld->diag, k, "unknown key '%s'; allowed: when, for, hold, clear", k->key);
+				yaml_complain_key(d->ld->diag, k, "unknown key '%s'; allowed: when, for, hold, clear",
+				    k->key);
 		}
 		if (condition == NULL) {
 			yaml_complain(d->ld->diag, n, "'when' with a threshold or a condition is missing");
@@ -109,7 +110,9 @@ load_level(struct draft *d, unsigned index)
 		if (d->ld->is_out_of_memory)
 			return;
 		uint32_t param = d->ld->set->params.n - 1;
-		struct node proto = { .op = NODE_PARAM, .param = param, .number = node->number,
+		struct node proto = { .op = NODE_PARAM,
+			.param = param,
+			.number = node->number,
 			.param_key = d->ld->set->params.params[param].key };
 		l.fire = node_binary(t, d->compare, d->expr, node_make(t, &proto));
 		if (l.fire == NULL) {

@@ -33,7 +33,9 @@ static const struct text_key {
 };
 #define N_TEXT_KEYS (sizeof(text_keys) / sizeof(text_keys[0]))
 
-#define OTHER_KEYS "params, expr, compare, advice, warning, critical, for, hold, clear, by, used, limit, eta, since_boot, level, remedy_of"
+#define OTHER_KEYS \
+	"params, expr, compare, advice, warning, critical, for, hold, clear, by, used, limit, eta, since_boot, level, " \
+	"remedy_of"
 
 static const char **
 text_field(struct rule *r, size_t offset)
@@ -48,7 +50,7 @@ copy(struct loading *ld, const char *s, size_t len)
 
 	if (c == NULL)
 		ld->is_out_of_memory = true;
-	return c != NULL ? c : (char *)(uintptr_t)"";
+	return c != NULL ? c : (char *)(uintptr_t) "";
 }
 
 static bool
@@ -179,7 +181,8 @@ load_params(struct draft *d, const struct yaml_node *n)
 	for (const struct yaml_node *p = n->first; p != NULL; p = p->next) {
 		struct text name = text_of(p->key);
 		for (size_t i = 0; i < name.n; i++) {
-			if (strchr("abcdefghijklmnopqrstuvwxyz0123456789_", name.p[i]) == NULL || (i == 0 && name.p[0] <= '9'))
+			if (strchr("abcdefghijklmnopqrstuvwxyz0123456789_", name.p[i]) == NULL ||
+			    (i == 0 && name.p[0] <= '9'))
 				yaml_complain_key(d->ld->diag, p, "a name of a-z, 0-9 and _ was expected");
 		}
 		for (unsigned l = 0; l < RULE_LEVELS; l++) {
@@ -306,8 +309,10 @@ load_keys(struct draft *d)
 		else if (strcmp(n->key, "remedy_of") == 0)
 			load_remedy_of(d, n);
 		else if (strcmp(n->key, "used") != 0 && strcmp(n->key, "limit") != 0 && strcmp(n->key, "eta") != 0)
-			yaml_complain_key(diag, n, "unknown key '%s'; allowed: id, cause, doc, threshold_source, reason, summary, "
-			    "description, remedy, builtin, " OTHER_KEYS, n->key);
+			yaml_complain_key(diag, n,
+			    "unknown key '%s'; allowed: id, cause, doc, threshold_source, reason, summary, "
+			    "description, remedy, builtin, " OTHER_KEYS,
+			    n->key);
 	}
 	if (params != NULL)
 		load_params(d, params);

@@ -80,14 +80,13 @@ node_hash(const struct node *n)
 static bool
 node_same(const struct node *x, const struct node *y)
 {
-	if (x->op != y->op || x->kind != y->kind || x->join != y->join || x->is_bare != y->is_bare ||
-	    x->param != y->param || x->metric != y->metric || x->window_ns != y->window_ns || x->a != y->a ||
-	    x->b != y->b || x->n_matchers != y->n_matchers || x->labels.n != y->labels.n ||
+	if (x->op != y->op || x->kind != y->kind || x->join != y->join || x->is_bare != y->is_bare || x->param != y->param ||
+	    x->metric != y->metric || x->window_ns != y->window_ns || x->a != y->a || x->b != y->b ||
+	    x->n_matchers != y->n_matchers || x->labels.n != y->labels.n ||
 	    memcmp(&x->number, &y->number, sizeof(x->number)) != 0)
 		return false;
 	for (unsigned i = 0; i < x->n_matchers; i++) {
-		if (x->matchers[i].kind != y->matchers[i].kind ||
-		    strcmp(x->matchers[i].label, y->matchers[i].label) != 0 ||
+		if (x->matchers[i].kind != y->matchers[i].kind || strcmp(x->matchers[i].label, y->matchers[i].label) != 0 ||
 		    strcmp(x->matchers[i].value, y->matchers[i].value) != 0)
 			return false;
 	}
@@ -113,9 +112,10 @@ node_derive(struct node *n)
 	const struct node *a = n->a, *b = n->b;
 
 	/* An age is counted from a time that a saved output does not have. */
-	n->has_history = n->op == NODE_WINDOW || n->op == NODE_AGE || (a != NULL && a->has_history) || (b != NULL && b->has_history);
-	n->has_series = n->op == NODE_SERIES || n->op == NODE_ABSENT || (a != NULL && a->has_series) ||
-	    (b != NULL && b->has_series);
+	n->has_history =
+	    n->op == NODE_WINDOW || n->op == NODE_AGE || (a != NULL && a->has_history) || (b != NULL && b->has_history);
+	n->has_series =
+	    n->op == NODE_SERIES || n->op == NODE_ABSENT || (a != NULL && a->has_series) || (b != NULL && b->has_series);
 	switch (n->op) {
 	case NODE_EQ:
 	case NODE_NE:

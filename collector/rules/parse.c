@@ -173,7 +173,8 @@ node_has_label(const struct node *n, const char *label)
 	return (n->a != NULL && node_has_label(n->a, label)) || (n->b != NULL && node_has_label(n->b, label));
 }
 
-struct operator {
+struct operator
+{
 	const char *sign;
 	enum node_op op;
 	bool is_word;
@@ -181,16 +182,15 @@ struct operator {
 
 static const struct operator or_operators[] = { { "or", NODE_OR, true }, { 0 } };
 static const struct operator and_operators[] = { { "and", NODE_AND, true }, { "unless", NODE_UNLESS, true }, { 0 } };
-static const struct operator comparisons[] = { { "==", NODE_EQ, false }, { "!=", NODE_NE, false },
-	{ "<=", NODE_LE, false }, { ">=", NODE_GE, false }, { "<", NODE_LT, false }, { ">", NODE_GT, false }, { 0 } };
+static const struct operator comparisons[] = { { "==", NODE_EQ, false }, { "!=", NODE_NE, false }, { "<=", NODE_LE, false },
+	{ ">=", NODE_GE, false }, { "<", NODE_LT, false }, { ">", NODE_GT, false }, { 0 } };
 static const struct operator sums[] = { { "+", NODE_ADD, false }, { "-", NODE_SUB, false }, { 0 } };
 static const struct operator products[] = { { "*", NODE_MUL, false }, { "/", NODE_DIV, false }, { "%", NODE_MOD, false },
 	{ 0 } };
 
-static const struct operator *const levels[] = { or_operators, and_operators, comparisons, sums, products };
+static const struct operator* const levels[] = { or_operators, and_operators, comparisons, sums, products };
 
-static const struct operator *
-find_operator(const struct parser *p, const struct operator *table)
+static const struct operator* find_operator(const struct parser *p, const struct operator* table)
 {
 	for (; table->sign != NULL; table++) {
 		if (token_is(p, table->is_word ? TOKEN_NAME : TOKEN_SIGN, table->sign))
@@ -233,7 +233,7 @@ parse_level(struct parser *p, unsigned level)
 	if (level == sizeof(levels) / sizeof(levels[0]))
 		return parse_unary(p);
 	struct node *a = parse_level(p, level + 1);
-	const struct operator *o;
+	const struct operator* o;
 	unsigned chain = 0;
 	while (a != NULL && (o = find_operator(p, levels[level])) != NULL) {
 		struct node proto = { .op = o->op, .a = a };

@@ -42,16 +42,17 @@ compile_regex(struct parser *p, size_t at, const char *pattern)
 	size_t len = strlen(pattern);
 	char *anchored = arena_alloc(p->nodes->arena, len + 5);
 	regex_t *re = arena_alloc(p->nodes->arena, sizeof(*re));
-	regex_t **slot = re == NULL ? NULL
-	    : arena_grow(p->nodes->arena, (void **)&p->nodes->regexes, p->nodes->n_regexes, sizeof(*slot));
+	regex_t **slot =
+	    re == NULL ? NULL : arena_grow(p->nodes->arena, (void **)&p->nodes->regexes, p->nodes->n_regexes, sizeof(*slot));
 
 	if (anchored == NULL || slot == NULL) {
 		p->err = HIWAT_E_NOMEM;
 		return NULL;
 	}
 	if (!is_plain_pattern(pattern)) {
-		parser_fail(p, at, "a pattern of at most %d bytes without {}, back references and more than %d + was expected",
-		    PATTERN_MAX, PATTERN_PLUSES_MAX);
+		parser_fail(p, at,
+		    "a pattern of at most %d bytes without {}, back references and more than %d + was expected", PATTERN_MAX,
+		    PATTERN_PLUSES_MAX);
 		return NULL;
 	}
 	memcpy(anchored, "^(", 2);
@@ -125,7 +126,8 @@ parse_series(struct parser *p, int metric)
 			if (proto.n_matchers == MATCHERS_MAX)
 				return parser_fail(p, p->token.at, "more than %d matchers", MATCHERS_MAX);
 			struct matcher *mt = &matchers[proto.n_matchers++];
-			*mt = (struct matcher){ .label = arena_strndup(p->nodes->arena, p->text + p->token.at, p->token.len) };
+			*mt =
+			    (struct matcher){ .label = arena_strndup(p->nodes->arena, p->text + p->token.at, p->token.len) };
 			parser_advance(p);
 			if (mt->label == NULL)
 				p->err = HIWAT_E_NOMEM;
@@ -145,11 +147,11 @@ parse_series(struct parser *p, int metric)
 }
 
 enum function_kind {
-	FUNCTION_WINDOW,       /* f(x[5m]) */
-	FUNCTION_SERIES,       /* f(x) over time without a window */
-	FUNCTION_AGGREGATE,    /* f by (label) (x) */
+	FUNCTION_WINDOW,    /* f(x[5m]) */
+	FUNCTION_SERIES,    /* f(x) over time without a window */
+	FUNCTION_AGGREGATE, /* f by (label) (x) */
 	FUNCTION_ONE,
-	FUNCTION_TIME_TO,      /* f(x[15m], limit) */
+	FUNCTION_TIME_TO, /* f(x[15m], limit) */
 	FUNCTION_AGE,
 	FUNCTION_ABSENT,
 	FUNCTION_SETTING,
@@ -196,7 +198,8 @@ make_window(struct parser *p, const struct function *f, size_t at, struct node *
 	if (f->wants == WANTS_COUNTER && !a->is_counter)
 		return parser_fail(p, at, "%s() works on counters, this is a gauge: delta() was expected", f->name);
 	if (f->wants == WANTS_GAUGE && a->is_counter)
-		return parser_fail(p, at, "%s() works on gauges, this is a counter: rate() or increase() was expected", f->name);
+		return parser_fail(p, at, "%s() works on gauges, this is a counter: rate() or increase() was expected",
+		    f->name);
 	return parser_make(p, &(struct node){ .op = NODE_WINDOW, .kind = (uint8_t)kind, .a = a, .window_ns = ns });
 }
 
@@ -399,13 +402,13 @@ parse_name(struct parser *p)
 		const struct param *param = &p->names->params->params[i];
 		if (strlen(param->name) == len && memcmp(param->name, name, len) == 0) {
 			parser_advance(p);
-			return parser_make(p, &(struct node){ .op = NODE_PARAM, .param = i, .param_key = param->key,
-				.number = param->value });
+			return parser_make(p,
+			    &(struct node){ .op = NODE_PARAM, .param = i, .param_key = param->key, .number = param->value });
 		}
 	}
 	return parser_fail(p, p->token.at,
-	    "unknown name '%.*s': a metric, a function or one of the rule's params was expected",
-	    (int)(len < 80 ? len : 80), name);
+	    "unknown name '%.*s': a metric, a function or one of the rule's params was expected", (int)(len < 80 ? len : 80),
+	    name);
 }
 
 struct node *

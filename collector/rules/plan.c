@@ -129,7 +129,9 @@ make_rows(struct making *m, uint32_t rule)
 		if (i > 0 && sets[i] == sets[i - 1])
 			continue;
 		operand fire[RULE_LEVELS];
-		struct plan_row row = { .labels = sets[i], .rule = (uint16_t)rule, .n_levels = (uint16_t)r->n_levels,
+		struct plan_row row = { .labels = sets[i],
+			.rule = (uint16_t)rule,
+			.n_levels = (uint16_t)r->n_levels,
 			.first = m->n_operands };
 		bool possible = false;
 		for (unsigned l = 0; l < r->n_levels; l++) {
@@ -279,7 +281,7 @@ compare_windows(const void *x, const void *y)
 	const struct plan_window *a = x, *b = y;
 
 	return a->node != b->node ? (a->node > b->node) - (a->node < b->node)
-	                          : (a->labels > b->labels) - (a->labels < b->labels);
+				  : (a->labels > b->labels) - (a->labels < b->labels);
 }
 
 /* Copies an array out of the temporary arena behind the plan's head. */
@@ -386,7 +388,9 @@ int
 plan_take(struct rule_set *set, const struct host_view *view, struct labels *labels, bool check, struct plan **out)
 {
 	size_t n_sets = view->n_sets < PLAN_SETS_MAX ? view->n_sets : PLAN_SETS_MAX;
-	struct plan draft = { .owner = set, .users = 1, .n_sets = (uint32_t)n_sets,
+	struct plan draft = { .owner = set,
+		.users = 1,
+		.n_sets = (uint32_t)n_sets,
 		.key = { hash_view(check, set, view, n_sets), hash_view(HASH_SEED + check, set, view, n_sets) } };
 	struct plan *p;
 

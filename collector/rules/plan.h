@@ -50,7 +50,7 @@ struct plan_list {
 };
 
 struct plan_set {
-	uint64_t reads; /* sets that any of its steps reads, the set itself included */
+	uint64_t reads;        /* sets that any of its steps reads, the set itself included */
 	struct plan_list hot;  /* steps that conditions need */
 	struct plan_list cold; /* steps for what is said of a row that is not ok */
 	struct plan_list rows;
@@ -63,7 +63,7 @@ struct plan {
 	uint32_t users;
 	uint32_t n_steps, n_rows, n_windows, n_operands, n_consts, n_lists, n_sets, n_seen, window_bytes;
 	struct step *steps;
-	struct plan_row *rows; /* by rule and labels */
+	struct plan_row *rows;       /* by rule and labels */
 	struct plan_window *windows; /* by node and labels */
 	operand *operands;
 	double *consts;

@@ -253,7 +253,8 @@ static void
 copy_text(struct template *t, const char *text, size_t n)
 {
 	for (size_t from = 0, i = 0; i < n; i++) {
-		bool opens = text[i] == '(' && t->parenthesis == SIZE_MAX, closes = text[i] == ')' && t->parenthesis != SIZE_MAX;
+		bool opens = text[i] == '(' && t->parenthesis == SIZE_MAX,
+		     closes = text[i] == ')' && t->parenthesis != SIZE_MAX;
 		bool ends = text[i] == '.' && i + 1 < n && text[i + 1] == ' ' && t->parenthesis == SIZE_MAX;
 		size_t to = opens ? i : i + 1;
 		if (opens || closes || ends || i + 1 == n) {
@@ -400,8 +401,12 @@ template_check(const struct rule_full *rule, const char *text, size_t *at, char 
 int
 rule_render(const char *text, const struct rule_event *event, const struct host_view *view, struct buf *out)
 {
-	struct template t = { .rule = rule_full_of(event->rule), .event = event, .view = view, .out = out,
-		.sentence = out->len, .parenthesis = SIZE_MAX };
+	struct template t = { .rule = rule_full_of(event->rule),
+		.event = event,
+		.view = view,
+		.out = out,
+		.sentence = out->len,
+		.parenthesis = SIZE_MAX };
 	size_t start = out->len;
 
 	run_template(&t, text);
@@ -413,8 +418,13 @@ rule_render(const char *text, const struct rule_event *event, const struct host_
 	}
 	if (t.err == HIWAT_OK && buf_ok(out) && out->len == start && *text != '\0') {
 		/* Nothing is left: then better with the gap than not at all. */
-		t = (struct template){ .rule = t.rule, .event = event, .view = view, .out = out, .sentence = out->len,
-			.parenthesis = SIZE_MAX, .keeps_unknown = true };
+		t = (struct template){ .rule = t.rule,
+			.event = event,
+			.view = view,
+			.out = out,
+			.sentence = out->len,
+			.parenthesis = SIZE_MAX,
+			.keeps_unknown = true };
 		run_template(&t, text);
 	}
 	if (t.err != HIWAT_OK)

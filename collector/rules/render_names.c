@@ -170,8 +170,8 @@ find_value(const struct template *t, int metric, bool as_event, const char *name
 }
 
 static void
-call_setting(struct template *t, size_t at, const struct template_function *f, const struct template_value *args,
-    unsigned n, struct template_value *v)
+call_setting(struct template *t, size_t at, const struct template_function *f, const struct template_value *args, unsigned n,
+    struct template_value *v)
 {
 	char index[16] = "";
 
@@ -181,12 +181,13 @@ call_setting(struct template *t, size_t at, const struct template_function *f, c
 	if (n > 1)
 		snprintf(index, sizeof(index), "%d", (int)(fabs(args[1].number) < 1000 ? args[1].number : 0));
 	if (t->event != NULL)
-		v->number = find_value(t, catalogue_find("hiwat_sysctl", strlen("hiwat_sysctl")), false, args[0].text, index);
+		v->number =
+		    find_value(t, catalogue_find("hiwat_sysctl", strlen("hiwat_sysctl")), false, args[0].text, index);
 }
 
 static void
-call_metric(struct template *t, size_t at, const struct template_function *f, const struct template_value *args,
-    unsigned n, struct template_value *v)
+call_metric(struct template *t, size_t at, const struct template_function *f, const struct template_value *args, unsigned n,
+    struct template_value *v)
 {
 	int metric = catalogue_find(args[0].text, strlen(args[0].text));
 
@@ -231,7 +232,8 @@ put_bytes(struct template_value *v, double bytes)
 	for (; isfinite(bytes) && fabs(bytes) >= 1024 && u < 5; u++)
 		bytes /= 1024;
 	if (isfinite(bytes))
-		snprintf(v->text, sizeof(v->text), "%.*f %s", bytes == floor(bytes) || fabs(bytes) >= 100 ? 0 : 1, bytes, units[u]);
+		snprintf(v->text, sizeof(v->text), "%.*f %s", bytes == floor(bytes) || fabs(bytes) >= 100 ? 0 : 1, bytes,
+		    units[u]);
 	else
 		set_unknown(v);
 }

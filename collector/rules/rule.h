@@ -18,7 +18,7 @@ struct rule_state;
 enum rule_level { RULE_LEVEL_NONE, RULE_LEVEL_ADVICE, RULE_LEVEL_WARNING, RULE_LEVEL_CRITICAL };
 enum rule_status { RULE_OK, RULE_PENDING, RULE_FIRING, RULE_UNKNOWN, RULE_NOT_APPLICABLE };
 
-const char *rule_level_word(enum rule_level level);   /* "advice", "warning", "critical", "" */
+const char *rule_level_word(enum rule_level level); /* "advice", "warning", "critical", "" */
 const char *rule_status_word(enum rule_status status);
 
 /* The parts of a rule that people read. All strings are owned by the rule set, "" when not given. */
@@ -27,7 +27,7 @@ struct rule {
 	const char *cause; /* rules of one cause on one object make one incident */
 	const char *doc, *threshold_source, *reason;
 	const char *summary, *description, *remedy; /* templates */
-	const char *builtin; /* set for rules whose truth the collector itself knows (host-silent, ...), else "" */
+	const char *builtin;   /* set for rules whose truth the collector itself knows (host-silent, ...), else "" */
 	enum rule_level worst; /* that the rule can reach */
 	const char *file;
 	unsigned line;
@@ -114,8 +114,10 @@ void rule_state_mark(const struct rule_state *state, struct labels *labels);
  * The state as bytes for the snapshot file, and back. Rules are matched by id and a hash of their meaning: the state of a
  * rule that changed or is gone is dropped, what it had firing comes back by evaluation. HIWAT_E_CORRUPT leaves state empty.
  */
-int rule_state_save(const struct rule_set *set, const struct rule_state *state, const struct labels *labels, struct buf *out);
-int rule_state_load(const struct rule_set *set, struct rule_state *state, struct labels *labels, const void *data, size_t len);
+int
+rule_state_save(const struct rule_set *set, const struct rule_state *state, const struct labels *labels, struct buf *out);
+int
+rule_state_load(const struct rule_set *set, struct rule_state *state, struct labels *labels, const void *data, size_t len);
 /* After a reload: keeps what belongs to rules of the same id and meaning, drops the rest. */
 int rule_state_migrate(const struct rule_set *from, struct rule_set *to, struct rule_state *state);
 

@@ -334,7 +334,7 @@ rule_state_migrate(const struct rule_set *from, struct rule_set *to, struct rule
 		if (new == NULL || rule_full_of(new)->meaning != old->meaning)
 			state_remove_live(st, l);
 		else
-			l->rule = (uint16_t)new->index;
+			l->rule = (uint16_t) new->index;
 	}
 	/* A window that only the new rules have must not take the first value it sees for growth. */
 	for (uint32_t i = 0; i < st->n_sets; i++)

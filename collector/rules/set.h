@@ -14,9 +14,9 @@ struct plan;
 
 struct level {
 	enum rule_level level;
-	struct node *fire;  /* NULL: the rule has no such level */
-	struct node *stay;  /* once it fires: what keeps it from clearing */
-	struct node *check; /* fire, judged on a single sample */
+	struct node *fire;              /* NULL: the rule has no such level */
+	struct node *stay;              /* once it fires: what keeps it from clearing */
+	struct node *check;             /* fire, judged on a single sample */
 	struct node *value, *threshold; /* threshold NULL: none */
 	uint64_t for_ns, hold_ns;
 };
@@ -32,7 +32,6 @@ struct rule_full {
 	const struct rule_set *set;
 	uint64_t meaning; /* hash of all that decides when it fires */
 };
-
 
 struct override {
 	uint32_t rule, param; /* param UINT32_MAX: the rule is off */

@@ -228,7 +228,8 @@ move_windows(struct rule_state *st, const struct plan *p, uint64_t *windows, uin
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < p->n_windows; i++)
-		window_init((struct window *)(void *)(windows + p->windows[i].at), st->set->nodes.nodes[p->windows[i].node]->shape);
+		window_init((struct window *)(void *)(windows + p->windows[i].at),
+		    st->set->nodes.nodes[p->windows[i].node]->shape);
 	for (uint32_t i = 0; st->plan != NULL && i < st->plan->n_windows; i++) {
 		const struct plan_window *old = &st->plan->windows[i];
 		const struct plan_window *new = plan_find_window(p, old->node, old->labels);
@@ -285,8 +286,7 @@ size_sets(struct rule_state *st, const struct host_view *view)
 }
 
 int
-state_bind(struct rule_state *st, struct rule_set *set, const struct host_view *view, struct labels *labels,
-    uint64_t now_ns)
+state_bind(struct rule_state *st, struct rule_set *set, const struct host_view *view, struct labels *labels, uint64_t now_ns)
 {
 	struct plan *p;
 	int err = plan_take(set, view, labels, false, &p);

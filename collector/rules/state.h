@@ -6,7 +6,7 @@
 #include "window.h"
 
 #define STATE_LIVE_MAX 65000
-#define STATE_KEPT_MAX 4096              /* windows of series that are not there now */
+#define STATE_KEPT_MAX 4096                  /* windows of series that are not there now */
 #define STATE_KEPT_NS (3600 * 1000000000ULL) /* how long they are kept: a series may come back */
 #define NO_ROW UINT32_MAX
 
@@ -25,11 +25,11 @@ struct live {
 	uint32_t row; /* in the plan, NO_ROW when it has none now */
 	uint32_t labels, object;
 	uint16_t rule;
-	uint8_t on;   /* bit per level: fires */
-	bool is_gone; /* said so */
-	uint64_t source; /* hash of the sampler's name */
-	uint64_t true_ns[RULE_LEVELS];  /* since when the condition holds, 0: it does not */
-	uint64_t false_ns[RULE_LEVELS]; /* since when a firing level could clear, 0: it could not */
+	uint8_t on;                                /* bit per level: fires */
+	bool is_gone;                              /* said so */
+	uint64_t source;                           /* hash of the sampler's name */
+	uint64_t true_ns[RULE_LEVELS];             /* since when the condition holds, 0: it does not */
+	uint64_t false_ns[RULE_LEVELS];            /* since when a firing level could clear, 0: it could not */
 	double value, threshold, used, limit, eta; /* last said */
 };
 

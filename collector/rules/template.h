@@ -7,17 +7,19 @@
 
 struct buf;
 
-#define TEMPLATE_NAMES "value, threshold, used, limit, ratio, eta, level, rule, host, os, release, label, host_label, " \
+#define TEMPLATE_NAMES \
+	"value, threshold, used, limit, ratio, eta, level, rule, host, os, release, label, host_label, " \
 	"setting, metric, param, bytes, percent, duration, pow2up, ceil, max, min"
 
 struct template_value {
 	bool is_text;
-	double number; /* NAN: not known */
+	double number;   /* NAN: not known */
 	bool is_unknown; /* text that stands for a number that is not known */
 	char text[256];
 };
 
-struct template {
+struct template
+{
 	const struct rule_full *rule;
 	const struct rule_event *event; /* NULL: only check */
 	const struct host_view *view;

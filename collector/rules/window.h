@@ -46,8 +46,8 @@ struct window_start {
 struct window_shape window_shape_of(enum window_kind kind, uint64_t window_ns);
 void window_init(struct window *w, const struct window_shape *shape);
 /* Adds a sample. value is finite, now not before the last sample. */
-void window_push(struct window *w, const struct window_shape *shape, double value, double now,
-    const struct window_start *start);
+void
+window_push(struct window *w, const struct window_shape *shape, double value, double now, const struct window_start *start);
 /* The function's value: UNKNOWN while there is not enough history, FALSE for grows() without growth. */
 double window_read(const struct window *w, const struct window_shape *shape, double now);
 /* The host booted: counters go on from 0 at time 0, all else is forgotten. */

@@ -119,8 +119,7 @@ save_series(struct arena *a, const struct series_value *v, const struct labels *
 {
 	unsigned n;
 	const struct sample_label *l = labels_get(labels, v->labels, &n);
-	Snapshot__SeriesState *s =
-	    record_add(a, &set->n_series, (void *)&set->series, &snapshot__series_state__descriptor);
+	Snapshot__SeriesState *s = record_add(a, &set->n_series, (void *)&set->series, &snapshot__series_state__descriptor);
 
 	if (s == NULL)
 		return HIWAT_E_NOMEM;

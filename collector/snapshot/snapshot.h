@@ -18,8 +18,8 @@ struct snapshot_writer;
  * that makes the file the valid one, or an abandon. HIWAT_E_SYS with errno, HIWAT_E_NOMEM.
  */
 int snapshot_begin(const char *path, struct snapshot_writer **writer);
-int snapshot_host(struct snapshot_writer *w, const struct host *host, const struct rule_set *rules,
-    const struct labels *labels);
+int
+snapshot_host(struct snapshot_writer *w, const struct host *host, const struct rule_set *rules, const struct labels *labels);
 int snapshot_finish(struct snapshot_writer *w);
 void snapshot_abandon(struct snapshot_writer *w);
 

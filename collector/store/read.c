@@ -9,10 +9,11 @@
 
 static const char *const reads[READ_N] = {
 	/* The first waiting row of each incident, when it is due. */
-	[READ_DUE] = "SELECT id, incident_key, generation, route, event, payload, created_ns, next_try_ns, expires_ns, tries,"
-		     " last_error FROM outbox AS o WHERE state = 0 AND route = ?1 AND next_try_ns <= ?2"
-		     " AND NOT EXISTS (SELECT 1 FROM outbox AS e WHERE e.state = 0 AND e.route = o.route"
-		     " AND e.incident_key = o.incident_key AND e.id < o.id) ORDER BY id LIMIT ?3",
+	[READ_DUE] =
+	    "SELECT id, incident_key, generation, route, event, payload, created_ns, next_try_ns, expires_ns, tries,"
+	    " last_error FROM outbox AS o WHERE state = 0 AND route = ?1 AND next_try_ns <= ?2"
+	    " AND NOT EXISTS (SELECT 1 FROM outbox AS e WHERE e.state = 0 AND e.route = o.route"
+	    " AND e.incident_key = o.incident_key AND e.id < o.id) ORDER BY id LIMIT ?3",
 	[READ_STATS] = "SELECT count(*), min(created_ns) FROM outbox INDEXED BY outbox_waiting WHERE state = 0",
 };
 
@@ -26,8 +27,8 @@ reader(struct store *store, int which)
 }
 
 int
-store_each_incident(struct store *store, uint64_t closed_since_ns,
-    bool (*fn)(void *arg, const char *key, const char *json), void *arg)
+store_each_incident(struct store *store, uint64_t closed_since_ns, bool (*fn)(void *arg, const char *key, const char *json),
+    void *arg)
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *s = NULL;
@@ -142,8 +143,7 @@ read_row(sqlite3_stmt *s, struct outbox_row *row)
 }
 
 int
-store_outbox_due(struct store *store, const char *route, uint64_t now_ns, size_t max, struct outbox_row **rows,
-    size_t *n)
+store_outbox_due(struct store *store, const char *route, uint64_t now_ns, size_t max, struct outbox_row **rows, size_t *n)
 {
 	int64_t *busy = NULL;
 	size_t n_busy = 0, count = 0;

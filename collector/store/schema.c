@@ -72,8 +72,7 @@ int
 store_connect(const char *path, bool writable, sqlite3 **db)
 {
 	sqlite3 *opened = NULL;
-	int flags = SQLITE_OPEN_NOMUTEX |
-	    (writable ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY);
+	int flags = SQLITE_OPEN_NOMUTEX | (writable ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY);
 	int err = store_error(sqlite3_open_v2(path, &opened, flags, NULL));
 	if (err != 0)
 		goto out;

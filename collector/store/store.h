@@ -87,8 +87,8 @@ int store_prune(struct store *store, uint64_t now_ns);
  * Rows of a route that are due, oldest first. Of one incident only the first waiting row is due, so order is kept. Rows
  * whose result (below) is queued and not yet committed are left out. One thread per route.
  */
-int store_outbox_due(struct store *store, const char *route, uint64_t now_ns, size_t max, struct outbox_row **rows,
-    size_t *n);
+int
+store_outbox_due(struct store *store, const char *route, uint64_t now_ns, size_t max, struct outbox_row **rows, size_t *n);
 void store_outbox_free(struct outbox_row *rows, size_t n);
 /* Delivered; receipt: what the receiver said, may be NULL. These three are queued like a change, past the queue's bound. */
 int store_outbox_done(struct store *store, int64_t id, uint64_t now_ns, const char *receipt);

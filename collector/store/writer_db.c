@@ -48,9 +48,10 @@ static const char *const statements[N_STATEMENTS] = {
 	[RETRY] = "UPDATE outbox SET next_try_ns = ?2, last_error = ?3, tries = tries + 1 WHERE id = ?1 AND state = 0",
 	[EXPIRE] = "UPDATE outbox SET state = 2, finished_ns = ?2, last_error = ?3 WHERE id = ?1 AND state = 0",
 	/* Rows of routes that are configured no more: nobody gives them up. */
-	[PRUNE_WAITING] = "UPDATE outbox SET state = 2, finished_ns = expires_ns, last_error = 'no route took it' WHERE id IN"
-			  " (SELECT id FROM outbox INDEXED BY outbox_waiting WHERE state = 0 AND expires_ns < ?1"
-			  " LIMIT " PRUNE_ROWS ")",
+	[PRUNE_WAITING] =
+	    "UPDATE outbox SET state = 2, finished_ns = expires_ns, last_error = 'no route took it' WHERE id IN"
+	    " (SELECT id FROM outbox INDEXED BY outbox_waiting WHERE state = 0 AND expires_ns < ?1"
+	    " LIMIT " PRUNE_ROWS ")",
 	[PRUNE_OUTBOX] = "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE state <> 0 AND finished_ns < ?1"
 			 " LIMIT " PRUNE_ROWS ")",
 	[PRUNE_OUTBOX_ROWS] = "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE state <> 0"
@@ -76,8 +77,7 @@ writer_db_new(sqlite3 *db, struct writer_db **writer)
 	int err = w == NULL ? HIWAT_E_NOMEM : 0;
 
 	for (int i = 0; err == 0 && i < N_STATEMENTS; i++)
-		err = store_error(
-		    sqlite3_prepare_v3(db, statements[i], -1, SQLITE_PREPARE_PERSISTENT, &w->stmt[i], NULL));
+		err = store_error(sqlite3_prepare_v3(db, statements[i], -1, SQLITE_PREPARE_PERSISTENT, &w->stmt[i], NULL));
 	if (err != 0) {
 		for (int i = 0; w != NULL && i < N_STATEMENTS; i++)
 			sqlite3_finalize(w->stmt[i]);

@@ -224,8 +224,9 @@ read_collection(struct reader *r, const struct conf_option *o, const struct yaml
 
 	if (node->kind != kind && !yaml_is_null(node)) {
 		yaml_complain(r->diag, node, "%s is %s; allowed: %s", o->key, yaml_kind_text(node),
-		    o->type == CONF_MAP ? "a mapping of names to texts" :
-		    o->type == CONF_LIST ? "a list of texts" : "a list of mappings");
+		    o->type == CONF_MAP        ? "a mapping of names to texts"
+			: o->type == CONF_LIST ? "a list of texts"
+					       : "a list of mappings");
 		return HIWAT_OK;
 	}
 	if (count < o->min || (o->max != 0 && count > o->max)) {

@@ -63,11 +63,11 @@ struct conf_items {
 struct conf_schema;
 
 struct conf_option {
-	const char *key;   /* NULL ends the table */
-	const char *help;  /* sentences for the sample file */
-	const char *value; /* the default, as it would be written; NULL: none (NULL, 0, false, empty) */
-	const char *example; /* what the sample file shows when there is no default; one line of YAML */
-	const char *const *words; /* CONF_ENUM: ended by NULL */
+	const char *key;                 /* NULL ends the table */
+	const char *help;                /* sentences for the sample file */
+	const char *value;               /* the default, as it would be written; NULL: none (NULL, 0, false, empty) */
+	const char *example;             /* what the sample file shows when there is no default; one line of YAML */
+	const char *const *words;        /* CONF_ENUM: ended by NULL */
 	const struct conf_schema *items; /* CONF_ITEMS */
 	/* CONF_STRING, CONF_PATH, CONF_LIST items, CONF_MAP values: NULL or what is wrong, a static text. May be NULL. */
 	const char *(*check)(const char *text);

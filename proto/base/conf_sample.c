@@ -71,7 +71,8 @@ open_sections(struct buf *out, const char *previous, const char *key, unsigned i
 		}
 		same = same && strncmp(previous, key, len) == 0;
 		if (!same)
-			buf_printf(out, "%*s%s%.*s:\n", (int)(indent + 2 * depth), "", in_list ? "#" : "", (int)(dot - name), name);
+			buf_printf(out, "%*s%s%.*s:\n", (int)(indent + 2 * depth), "", in_list ? "#" : "", (int)(dot - name),
+			    name);
 		depth++;
 	}
 	return depth;

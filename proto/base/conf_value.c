@@ -63,9 +63,16 @@ static void
 put_allowed(const struct conf_option *o, struct buf *b)
 {
 	static const char *const forms[] = {
-		[CONF_STRING] = "a text", [CONF_PATH] = "an absolute path", [CONF_BOOL] = "true, false",
-		[CONF_INTEGER] = "a whole number", [CONF_NUMBER] = "a number", [CONF_SIZE] = UNITS_SIZE_FORM,
-		[CONF_DURATION] = UNITS_DURATION_FORM, [CONF_ENUM] = "", [CONF_LIST] = "a text", [CONF_MAP] = "a text",
+		[CONF_STRING] = "a text",
+		[CONF_PATH] = "an absolute path",
+		[CONF_BOOL] = "true, false",
+		[CONF_INTEGER] = "a whole number",
+		[CONF_NUMBER] = "a number",
+		[CONF_SIZE] = UNITS_SIZE_FORM,
+		[CONF_DURATION] = UNITS_DURATION_FORM,
+		[CONF_ENUM] = "",
+		[CONF_LIST] = "a text",
+		[CONF_MAP] = "a text",
 		[CONF_ITEMS] = "",
 	};
 	char range[64];
@@ -115,7 +122,9 @@ parse_number(const struct conf_option *o, struct text t, void *member)
 			*(int64_t *)member = i;
 			return NULL;
 		}
-		return err == 0 && t.n > 0 ? "not a whole number" : err == HIWAT_E_FORMAT ? "not a whole number" : "out of range";
+		return err == 0 && t.n > 0  ? "not a whole number"
+		    : err == HIWAT_E_FORMAT ? "not a whole number"
+					    : "out of range";
 	case CONF_NUMBER:
 		err = text_double(&t, &v);
 		if (err == 0 && t.n == 0 && in_range(o, v)) {

@@ -5,8 +5,7 @@
 const char *
 err_text(int err)
 {
-	static const char *const texts[] = {
-		"ok",
+	static const char *const texts[] = { "ok",
 #define X(name, text) text,
 		HIWAT_ERR_MAP(X)
 #undef X

@@ -56,8 +56,8 @@ put_quoted(char *line, size_t at, const char *s)
 	return at;
 }
 
-static void log_line(enum log_level level, const char *topic, const char *fmt, va_list ap)
-    __attribute__((format(printf, 3, 0)));
+static void
+log_line(enum log_level level, const char *topic, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 
 static void
 log_line(enum log_level level, const char *topic, const char *fmt, va_list ap)

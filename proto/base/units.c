@@ -12,10 +12,21 @@ struct unit {
 
 /* Larger first; "ms" before "m" in matching is seen to by taking whole words of letters. */
 static const struct unit duration_units[] = {
-	{ "w", 7 * 86400000ULL }, { "d", 86400000 }, { "h", 3600000 }, { "m", 60000 }, { "s", 1000 }, { "ms", 1 }, { NULL, 0 },
+	{ "w", 7 * 86400000ULL },
+	{ "d", 86400000 },
+	{ "h", 3600000 },
+	{ "m", 60000 },
+	{ "s", 1000 },
+	{ "ms", 1 },
+	{ NULL, 0 },
 };
 static const struct unit size_units[] = {
-	{ "TiB", 1ULL << 40 }, { "GiB", 1ULL << 30 }, { "MiB", 1ULL << 20 }, { "KiB", 1ULL << 10 }, { "B", 1 }, { NULL, 0 },
+	{ "TiB", 1ULL << 40 },
+	{ "GiB", 1ULL << 30 },
+	{ "MiB", 1ULL << 20 },
+	{ "KiB", 1ULL << 10 },
+	{ "B", 1 },
+	{ NULL, 0 },
 };
 
 /* The letters at the start of *t as one of the units; NULL when they are none. */

@@ -337,7 +337,9 @@ const char *
 yaml_kind_text(const struct yaml_node *node)
 {
 	static const char *const texts[] = {
-		[YAML_SCALAR] = "text", [YAML_SEQUENCE] = "a list", [YAML_MAPPING] = "a mapping",
+		[YAML_SCALAR] = "text",
+		[YAML_SEQUENCE] = "a list",
+		[YAML_MAPPING] = "a mapping",
 	};
 
 	return texts[node->kind];

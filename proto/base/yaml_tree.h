@@ -14,8 +14,8 @@ struct diag;
 #define YAML_BYTES_MAX (1u << 20)
 #define YAML_DEPTH_MAX 32
 #define YAML_NODES_MAX 65536
-#define YAML_KEYS_MAX 4096             /* of one mapping */
-#define YAML_ARENA_MAX (32u << 20)     /* enough for any tree within these limits */
+#define YAML_KEYS_MAX 4096         /* of one mapping */
+#define YAML_ARENA_MAX (32u << 20) /* enough for any tree within these limits */
 
 enum yaml_kind { YAML_SCALAR, YAML_SEQUENCE, YAML_MAPPING };
 
@@ -50,10 +50,9 @@ struct yaml_node *yaml_get(const struct yaml_node *mapping, const char *key);
 /* Nothing was written, or ~ or null. */
 bool yaml_is_null(const struct yaml_node *node);
 /* Adds a complaint at the node, or at its key. */
-void yaml_complain(struct diag *d, const struct yaml_node *node, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-void yaml_complain_key(struct diag *d, const struct yaml_node *node, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+void yaml_complain(struct diag *d, const struct yaml_node *node, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void
+yaml_complain_key(struct diag *d, const struct yaml_node *node, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* "text", "a list" or "a mapping": what the node is, for complaints. */
 const char *yaml_kind_text(const struct yaml_node *node);
 

@@ -154,7 +154,8 @@ run(struct rule_host *h, struct rule_state **states, unsigned n_states, unsigned
 		for (unsigned i = 0; i < n_states; i++) {
 			struct rule_time now = { (uint64_t)(*at * 1e9), (uint64_t)(*at * 1e9), 10000000000u };
 			for (size_t s = 0; s < N_SAMPLERS; s++) {
-				if (rules_eval(h->rules, states[i], &h->view, h->labels, s, &now, count_event, NULL) != HIWAT_OK)
+				if (rules_eval(h->rules, states[i], &h->view, h->labels, s, &now, count_event, NULL) !=
+				    HIWAT_OK)
 					exit(EXIT_FAILURE);
 			}
 		}

@@ -26,8 +26,13 @@ put(struct store *store, uint64_t n, size_t routes)
 	static char names[ROUTES_MAX][32];
 	struct store_incident incident = { .json = body };
 	struct outbox_row rows[ROUTES_MAX] = { 0 };
-	struct store_change change = { .incidents = &incident, .n_incidents = 1, .notifications = rows, .n_notifications = routes,
-		.wall_ns = clock_wall_ns(), .stream = 1, .sequence = n };
+	struct store_change change = { .incidents = &incident,
+		.n_incidents = 1,
+		.notifications = rows,
+		.n_notifications = routes,
+		.wall_ns = clock_wall_ns(),
+		.stream = 1,
+		.sequence = n };
 	char event[] = "trigger";
 
 	snprintf(incident.key, sizeof(incident.key), "%032llx", (unsigned long long)(n % INCIDENTS));

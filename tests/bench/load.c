@@ -156,8 +156,10 @@ make_request(struct sim *s, struct arena *a, struct buf *body)
 		exit(1);
 	}
 	buf_reset(&s->out);
-	buf_printf(&s->out, "POST /v1/records HTTP/1.1\r\nHost: c\r\nContent-Type: application/x-protobuf\r\n"
-	    "Content-Length: %zu\r\n\r\n", body->len);
+	buf_printf(&s->out,
+	    "POST /v1/records HTTP/1.1\r\nHost: c\r\nContent-Type: application/x-protobuf\r\n"
+	    "Content-Length: %zu\r\n\r\n",
+	    body->len);
 	buf_add(&s->out, body->data, body->len);
 	s->sent = 0;
 	s->in_len = 0;
@@ -203,7 +205,8 @@ pull(struct sim *s, bool *whole)
 static int
 connect_to(unsigned to)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)to),
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)to),
 		.sin_addr = { htonl(INADDR_LOOPBACK) } };
 	int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -321,13 +324,26 @@ main(int argc, char **argv)
 	while ((c = getopt(argc, argv, "p:w:h:v:s:i:")) != -1) {
 		unsigned value = optarg != NULL ? (unsigned)strtoul(optarg, NULL, 10) : 0;
 		switch (c) {
-		case 'p': port = value; break;
-		case 'w': web_port = value; break;
-		case 'h': n_hosts = value; break;
-		case 'v': n_values = value; break;
-		case 's': seconds = value; break;
-		case 'i': interval_ms = value; break;
-		default: return 2;
+		case 'p':
+			port = value;
+			break;
+		case 'w':
+			web_port = value;
+			break;
+		case 'h':
+			n_hosts = value;
+			break;
+		case 'v':
+			n_values = value;
+			break;
+		case 's':
+			seconds = value;
+			break;
+		case 'i':
+			interval_ms = value;
+			break;
+		default:
+			return 2;
 		}
 	}
 	if (port == 0 || web_port == 0 || n_hosts == 0 || n_hosts > HOSTS_MAX || seconds > 600) {

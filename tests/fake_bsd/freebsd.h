@@ -113,8 +113,8 @@ struct if_data {
 #define IFM_HDX 0x00200000
 #define IFM_AVALID 1
 #define IFM_ACTIVE 2
-#define IFM_TYPE(x) ((x) & IFM_NMASK)
-#define IFM_SUBTYPE(x) (IFM_TYPE(x) == IFM_ETHER ? ((x) & (IFM_TMASK | IFM_ETH_XTYPE)) : ((x) & IFM_TMASK))
+#define IFM_TYPE(x) ((x)&IFM_NMASK)
+#define IFM_SUBTYPE(x) (IFM_TYPE(x) == IFM_ETHER ? ((x) & (IFM_TMASK | IFM_ETH_XTYPE)) : ((x)&IFM_TMASK))
 
 struct ifmediareq {
 	char ifm_name[16];

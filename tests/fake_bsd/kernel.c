@@ -316,9 +316,12 @@ fake_getifaddrs(struct ifaddrs **list)
 			.ifi_iqdrops = from->drops[0],
 			.ifi_oqdrops = from->drops[1],
 		};
-		e->link = (struct ifaddrs){ .ifa_next = &e->address, .ifa_name = name, .ifa_addr = &e->link_address,
+		e->link = (struct ifaddrs){ .ifa_next = &e->address,
+			.ifa_name = name,
+			.ifa_addr = &e->link_address,
 			.ifa_data = &e->data };
-		e->address = (struct ifaddrs){ .ifa_next = i + 1 < n_netifs ? &entries[i + 1].link : NULL, .ifa_name = name,
+		e->address = (struct ifaddrs){ .ifa_next = i + 1 < n_netifs ? &entries[i + 1].link : NULL,
+			.ifa_name = name,
 			.ifa_addr = (struct sockaddr *)&e->inet };
 	}
 	if (n_netifs == 0) {
@@ -433,8 +436,12 @@ mount_usage(struct fetch *f, const char *path, struct mount_usage *out)
 			continue;
 		if (m->sys_errno != 0)
 			return fetch_done(f, "statvfs", path, 0, fetch_err(m->sys_errno), m->sys_errno, 0);
-		*out = (struct mount_usage){ .block_bytes = 512, .blocks = m->blocks, .blocks_free = m->blocks_free,
-			.blocks_available = m->blocks_available, .inodes = m->inodes, .inodes_free = m->inodes_free };
+		*out = (struct mount_usage){ .block_bytes = 512,
+			.blocks = m->blocks,
+			.blocks_free = m->blocks_free,
+			.blocks_available = m->blocks_available,
+			.inodes = m->inodes,
+			.inodes_free = m->inodes_free };
 		return HIWAT_OK;
 	}
 	return fetch_done(f, "statvfs", path, 0, HIWAT_E_MISSING, ENOENT, 0);

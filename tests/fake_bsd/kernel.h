@@ -42,7 +42,7 @@ struct kernel_netif {
 struct kernel_mount {
 	const char *device, *mount, *type;
 	bool is_local, is_read_only;
-	int sys_errno; /* of statvfs(2); 0: it answers */
+	int sys_errno;                                                       /* of statvfs(2); 0: it answers */
 	uint64_t blocks, blocks_free, blocks_available, inodes, inodes_free; /* blocks of 512 bytes */
 };
 

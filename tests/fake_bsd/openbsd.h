@@ -136,8 +136,8 @@ struct if_data {
 #define IFM_HDX 0x20000000000ULL
 #define IFM_AVALID 1ULL
 #define IFM_ACTIVE 2ULL
-#define IFM_TYPE(x) ((x) & IFM_NMASK)
-#define IFM_SUBTYPE(x) ((x) & IFM_TMASK)
+#define IFM_TYPE(x) ((x)&IFM_NMASK)
+#define IFM_SUBTYPE(x) ((x)&IFM_TMASK)
 
 struct ifmediareq {
 	char ifm_name[16];
@@ -174,13 +174,17 @@ struct trunk_reqall {
 #define NCNT_MAX 3
 
 #define PFRES_NAMES \
-	{ "match", "bad-offset", "fragment", "short", "normalize", "memory", "bad-timestamp", "congestion", "ip-option", \
-		"proto-cksum", "state-mismatch", "state-insert", "state-limit", "src-limit", "synproxy", "translate", \
-		"no-route", NULL }
+	{ \
+		"match", "bad-offset", "fragment", "short", "normalize", "memory", "bad-timestamp", "congestion", \
+		    "ip-option", "proto-cksum", "state-mismatch", "state-insert", "state-limit", "src-limit", "synproxy", \
+		    "translate", "no-route", NULL \
+	}
 #define LCNT_NAMES \
-	{ "max states per rule", "max-src-states", "max-src-nodes", "max-src-conn", "max-src-conn-rate", \
-		"overload table insertion", "overload flush states", "synfloods detected", "syncookies sent", \
-		"syncookies validated", NULL }
+	{ \
+		"max states per rule", "max-src-states", "max-src-nodes", "max-src-conn", "max-src-conn-rate", \
+		    "overload table insertion", "overload flush states", "synfloods detected", "syncookies sent", \
+		    "syncookies validated", NULL \
+	}
 
 struct pf_status {
 	uint64_t counters[PFRES_MAX], lcounters[LCNT_MAX], fcounters[FCNT_MAX], scounters[SCNT_MAX], ncounters[NCNT_MAX],

@@ -128,7 +128,8 @@ answer(struct fake_collector *f, struct MHD_Connection *c)
 static enum MHD_Result
 answer_text(struct MHD_Connection *c, unsigned status, unsigned retry_after_s, const char *text)
 {
-	struct MHD_Response *r = MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
+	struct MHD_Response *r =
+	    MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
 	char seconds[16];
 
 	snprintf(seconds, sizeof(seconds), "%u", retry_after_s);
@@ -257,8 +258,8 @@ fake_collector_new(const char *cert_file, const char *key_file, const char *ca_f
 		f->key = read_file(key_file);
 		f->ca = read_file(ca_file);
 		f->daemon = MHD_start_daemon(flags | MHD_USE_TLS, 0, NULL, NULL, handle, f, MHD_OPTION_SOCK_ADDR, &address,
-		    MHD_OPTION_NOTIFY_COMPLETED, completed, f, MHD_OPTION_HTTPS_MEM_CERT, f->cert, MHD_OPTION_HTTPS_MEM_KEY, f->key,
-		    MHD_OPTION_HTTPS_MEM_TRUST, f->ca, MHD_OPTION_END);
+		    MHD_OPTION_NOTIFY_COMPLETED, completed, f, MHD_OPTION_HTTPS_MEM_CERT, f->cert, MHD_OPTION_HTTPS_MEM_KEY,
+		    f->key, MHD_OPTION_HTTPS_MEM_TRUST, f->ca, MHD_OPTION_END);
 	} else {
 		f->daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, f, MHD_OPTION_SOCK_ADDR, &address,
 		    MHD_OPTION_NOTIFY_COMPLETED, completed, f, MHD_OPTION_END);

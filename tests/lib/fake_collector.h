@@ -12,12 +12,12 @@
 
 enum fake_act {
 	FAKE_OK,
-	FAKE_STATUS,     /* answers with the status and, when given, Retry-After */
-	FAKE_CLOSE,      /* closes in the middle of the body */
-	FAKE_DROP,       /* takes the batch, then closes without an answer */
-	FAKE_HALF,       /* takes the batch, then closes in the middle of the answer */
-	FAKE_HANG,       /* takes nothing and never answers */
-	FAKE_HTML        /* answers 200 with something else than an acknowledgement */
+	FAKE_STATUS, /* answers with the status and, when given, Retry-After */
+	FAKE_CLOSE,  /* closes in the middle of the body */
+	FAKE_DROP,   /* takes the batch, then closes without an answer */
+	FAKE_HALF,   /* takes the batch, then closes in the middle of the answer */
+	FAKE_HANG,   /* takes nothing and never answers */
+	FAKE_HTML    /* answers 200 with something else than an acknowledgement */
 };
 
 struct fake_step {

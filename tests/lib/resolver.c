@@ -150,7 +150,8 @@ resolver_start_unbound(struct resolver *r, const struct tree *dir, const char *e
 static bool
 is_there(const char *program)
 {
-	static const char *const places[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin" };
+	static const char *const places[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin",
+		"/bin" };
 	char path[128];
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {

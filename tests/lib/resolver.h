@@ -36,7 +36,8 @@ void resolver_start_unbound(struct resolver *r, const struct tree *dir, const ch
 
 /* For extra, as its end: what unbound answers below dead.example is SERVFAIL, since it forwards that to a closed port. */
 #define RESOLVER_DEAD_ZONE \
-	"\tdo-not-query-localhost: no\n\ttcp-upstream: yes\nforward-zone:\n\tname: \"dead.example\"\n\tforward-addr: 127.0.0.1@1\n"
+	"\tdo-not-query-localhost: no\n\ttcp-upstream: yes\nforward-zone:\n\tname: \"dead.example\"\n\tforward-addr: " \
+	"127.0.0.1@1\n"
 
 /* Leaves the test program with the exit status that ctest counts as skipped when one of the programs (ended by NULL) is absent. */
 void resolver_need(const char *const programs[]);

@@ -68,8 +68,9 @@ rule_host_put(struct rule_host *h, size_t set, const char *series, double value)
 		labels[i] = (struct sample_label){ name, equals + 2 };
 		p = end + 1;
 	}
-	h->values[set][h->sets[set].n_values++] = (struct series_value){
-		.labels = labels_intern(h->labels, labels, n), .metric = (uint16_t)metric, .value = value };
+	h->values[set][h->sets[set].n_values++] = (struct series_value){ .labels = labels_intern(h->labels, labels, n),
+		.metric = (uint16_t)metric,
+		.value = value };
 	return true;
 }
 
@@ -86,7 +87,8 @@ int
 rule_host_eval(struct rule_host *h, size_t set, double seconds, double interval, enum verdict verdict)
 {
 	struct sample_set *s = &h->sets[set];
-	struct rule_time now = { .boot_ns = (uint64_t)(seconds * 1e9), .wall_ns = (uint64_t)((seconds + 1e9) * 1e9),
+	struct rule_time now = { .boot_ns = (uint64_t)(seconds * 1e9),
+		.wall_ns = (uint64_t)((seconds + 1e9) * 1e9),
 		.interval_ns = (uint64_t)(interval * 1e9) };
 	uint64_t hash = s->n_values;
 

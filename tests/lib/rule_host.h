@@ -15,7 +15,7 @@ struct rule_host {
 	struct series_value values[RULE_HOST_SETS][RULE_HOST_VALUES];
 	uint64_t before[RULE_HOST_SETS]; /* hash of the series of the last record */
 	struct rule_state *state;
-	struct rule_set *rules; /* borrowed */
+	struct rule_set *rules;                     /* borrowed */
 	struct rule_event events[RULE_HOST_EVENTS]; /* of the last evaluation */
 	unsigned n_events;
 };

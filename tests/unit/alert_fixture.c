@@ -9,23 +9,67 @@
 
 #include "unit.h"
 
-
 const struct rule rules[] = {
-	{ .id = "filling", .cause = "mbuf", .doc = "X520", .threshold_source = "ours", .reason = "because",
-	    .summary = "{{host}}: {{value}} of it", .description = "d", .remedy = "r", .builtin = "", .file = "" },
-	{ .id = "exhausted", .cause = "mbuf", .doc = "TUNING7", .threshold_source = "TUNING7", .reason = "",
-	    .summary = "full", .description = "", .remedy = "", .builtin = "", .file = "" },
-	{ .id = "denied", .cause = "mbuf", .doc = "", .threshold_source = "", .reason = "", .summary = "denied",
-	    .description = "", .remedy = "", .builtin = "", .file = "" },
-	{ .id = "host-silent", .cause = "host", .doc = "", .threshold_source = "", .reason = "", .summary = "silent",
-	    .description = "", .remedy = "", .builtin = "silent", .file = "" },
-	{ .id = "pf-memory", .cause = "pf", .doc = "", .threshold_source = "", .reason = "", .summary = "pf",
-	    .description = "", .remedy = "", .builtin = "", .file = "" },
+	{ .id = "filling",
+	    .cause = "mbuf",
+	    .doc = "X520",
+	    .threshold_source = "ours",
+	    .reason = "because",
+	    .summary = "{{host}}: {{value}} of it",
+	    .description = "d",
+	    .remedy = "r",
+	    .builtin = "",
+	    .file = "" },
+	{ .id = "exhausted",
+	    .cause = "mbuf",
+	    .doc = "TUNING7",
+	    .threshold_source = "TUNING7",
+	    .reason = "",
+	    .summary = "full",
+	    .description = "",
+	    .remedy = "",
+	    .builtin = "",
+	    .file = "" },
+	{ .id = "denied",
+	    .cause = "mbuf",
+	    .doc = "",
+	    .threshold_source = "",
+	    .reason = "",
+	    .summary = "denied",
+	    .description = "",
+	    .remedy = "",
+	    .builtin = "",
+	    .file = "" },
+	{ .id = "host-silent",
+	    .cause = "host",
+	    .doc = "",
+	    .threshold_source = "",
+	    .reason = "",
+	    .summary = "silent",
+	    .description = "",
+	    .remedy = "",
+	    .builtin = "silent",
+	    .file = "" },
+	{ .id = "pf-memory",
+	    .cause = "pf",
+	    .doc = "",
+	    .threshold_source = "",
+	    .reason = "",
+	    .summary = "pf",
+	    .description = "",
+	    .remedy = "",
+	    .builtin = "",
+	    .file = "" },
 };
 const struct alert_route routes[ROUTES] = {
-	{ .name = "all", .min_level = RULE_LEVEL_WARNING, .updates = true, .repeat_ns = HOUR * NSEC_PER_SEC,
+	{ .name = "all",
+	    .min_level = RULE_LEVEL_WARNING,
+	    .updates = true,
+	    .repeat_ns = HOUR * NSEC_PER_SEC,
 	    .expire_ns = DAY * NSEC_PER_SEC },
-	{ .name = "page", .min_level = RULE_LEVEL_CRITICAL, .repeat_ns = 4ULL * HOUR * NSEC_PER_SEC,
+	{ .name = "page",
+	    .min_level = RULE_LEVEL_CRITICAL,
+	    .repeat_ns = 4ULL * HOUR * NSEC_PER_SEC,
 	    .expire_ns = DAY * NSEC_PER_SEC },
 };
 
@@ -98,7 +142,11 @@ view(void)
 {
 	static const struct sample_label own[] = { { "role", "mail" }, { "site", "b\xff" } };
 
-	return (struct host_view){ .labels = labels, .name = "mx1", .os = "FreeBSD", .release = "14.2", .host_labels = own,
+	return (struct host_view){ .labels = labels,
+		.name = "mx1",
+		.os = "FreeBSD",
+		.release = "14.2",
+		.host_labels = own,
 		.n_host_labels = 2 };
 }
 
@@ -141,7 +189,9 @@ collect(void)
 		size_t n = 1;
 
 		while (n > 0) {
-			ck_assert_int_eq(store_outbox_due(store, routes[r].name, START + (now_s + 1) * NSEC_PER_SEC, 9, &rows, &n), 0);
+			ck_assert_int_eq(store_outbox_due(store, routes[r].name, START + (now_s + 1) * NSEC_PER_SEC, 9,
+					     &rows, &n),
+			    0);
 			for (size_t i = 0; i < n; i++) {
 				json_t *o = json_loads(rows[i].payload, 0, NULL);
 				const char *event_word = json_string_value(json_object_get(o, "event"));

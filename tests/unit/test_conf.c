@@ -40,7 +40,12 @@ check_url(const char *text)
 #define AT(member) .offset = offsetof(struct route, member)
 static const struct conf_option route_options[] = {
 	{ .key = "to", .type = CONF_STRING, AT(to), .required = true, .example = "ops", .help = "Receiver." },
-	{ .key = "repeat", .type = CONF_DURATION, AT(repeat_ms), .value = "4h", .min = 1000, .help = "Time between repeats." },
+	{ .key = "repeat",
+	    .type = CONF_DURATION,
+	    AT(repeat_ms),
+	    .value = "4h",
+	    .min = 1000,
+	    .help = "Time between repeats." },
 	{ .key = "match.rules", .type = CONF_LIST, AT(rules), .help = "Rules that take this route." },
 	{ 0 },
 };
@@ -56,10 +61,20 @@ static const struct conf_option options[] = {
 	{ .key = "limits.workers", .type = CONF_INTEGER, AT(workers), .value = "2", .min = 1, .max = 8, .help = "Threads." },
 	{ .key = "limits.share", .type = CONF_NUMBER, AT(share), .value = "0.5", .max = 1, .help = "Share of memory." },
 	{ .key = "limits.size", .type = CONF_SIZE, AT(size), .value = "64MiB", .min = 4096, .help = "Bytes." },
-	{ .key = "interval", .type = CONF_DURATION, AT(interval_ms), .value = "10s", .min = 1000, .max = 3600000,
+	{ .key = "interval",
+	    .type = CONF_DURATION,
+	    AT(interval_ms),
+	    .value = "10s",
+	    .min = 1000,
+	    .max = 3600000,
 	    .help = "Interval." },
 	{ .key = "url", .type = CONF_STRING, AT(url), .check = check_url, .example = "https://a", .help = "One." },
-	{ .key = "urls", .type = CONF_LIST, AT(urls), .check = check_url, .max = 3, .example = "[https://a, https://b]",
+	{ .key = "urls",
+	    .type = CONF_LIST,
+	    AT(urls),
+	    .check = check_url,
+	    .max = 3,
+	    .example = "[https://a, https://b]",
 	    .help = "Where to, a rather long help text that has to be wrapped because it would run over the end of the line "
 		    "otherwise, twice if need be." },
 	{ .key = "skip", .type = CONF_LIST, AT(skip), .value = "pf, dns", .help = "Left out." },
@@ -128,7 +143,8 @@ START_TEST(conf_takes_values)
 	ck_assert_int_eq(load("name: 007\nenabled: false\ntls: {key_file: /k, level: low}\n"
 			      "limits:\n  workers: 8\n  share: 0.25\n  size: 1GiB\ninterval: 1m\n"
 			      "url: https://u\nurls: [https://x]\nskip: []\nlabels: {role: dns, site: 2}\n"
-			      "routes:\n  - to: ops\n    match: {rules: [a, b]}\n  - {to: dev, repeat: 1m}\n"), 0);
+			      "routes:\n  - to: ops\n    match: {rules: [a, b]}\n  - {to: dev, repeat: 1m}\n"),
+	    0);
 	ck_assert_str_eq(thing.name, "007");
 	ck_assert_str_eq(thing.key_file, "/k");
 	ck_assert_str_eq(thing.url, "https://u");
@@ -167,13 +183,19 @@ static const struct {
 	{ "tls: {level: mid}", "f.yaml:1:14: tls.level: \"mid\" is not a known word; allowed: low, high\n" },
 	{ "tls: x", "f.yaml:1:6: tls is text; allowed: a mapping\n" },
 	{ "limits: {workers: 9}", "f.yaml:1:19: limits.workers: \"9\" is out of range; allowed: a whole number, 1 to 8\n" },
-	{ "limits: {workers: 2x}", "f.yaml:1:19: limits.workers: \"2x\" is not a whole number; allowed: a whole number, 1 to 8\n" },
-	{ "limits: {workers: 99999999999999999999}", "f.yaml:1:19: limits.workers: \"99999999999999999999\" is out of range; " },
+	{ "limits: {workers: 2x}",
+	    "f.yaml:1:19: limits.workers: \"2x\" is not a whole number; allowed: a whole number, 1 to 8\n" },
+	{ "limits: {workers: 99999999999999999999}",
+	    "f.yaml:1:19: limits.workers: \"99999999999999999999\" is out of range; " },
 	{ "limits: {share: 1.01}", "f.yaml:1:17: limits.share: \"1.01\" is out of range; allowed: a number, 0 to 1\n" },
 	{ "limits: {share: nan}", "f.yaml:1:17: limits.share: \"nan\" is not a number; " },
-	{ "limits: {size: 1KiB}", "f.yaml:1:16: limits.size: \"1KiB\" is out of range; allowed: a size such as 4096, 512KiB, 64MiB, 2GiB, at least 4KiB\n" },
+	{ "limits: {size: 1KiB}",
+	    "f.yaml:1:16: limits.size: \"1KiB\" is out of range; allowed: a size such as 4096, 512KiB, 64MiB, 2GiB, at "
+	    "least 4KiB\n" },
 	{ "limits: {size: 1MB}", "f.yaml:1:16: limits.size: \"1MB\" is not a size; " },
-	{ "interval: 10", "f.yaml:1:11: interval: \"10\" is not a duration; allowed: a duration such as 500ms, 10s, 5m, 1h30m, 7d, 1s to 1h\n" },
+	{ "interval: 10",
+	    "f.yaml:1:11: interval: \"10\" is not a duration; allowed: a duration such as 500ms, 10s, 5m, 1h30m, 7d, 1s to "
+	    "1h\n" },
 	{ "interval: 999ms", "f.yaml:1:11: interval: \"999ms\" is out of range; " },
 	{ "url: http://x", "f.yaml:1:6: url: \"http://x\" is no https URL; allowed: a text\n" },
 	{ "urls: https://x", "f.yaml:1:7: urls is text; allowed: a list of texts\n" },
@@ -244,7 +266,8 @@ START_TEST(conf_sample_is_valid)
 		ck_assert_msg(strstr(buf_str(&sample), mark) != NULL, "no %s", mark);
 	}
 	ck_assert_ptr_nonnull(strstr(buf_str(&sample), "\ntls:\n  # Key.\n  #key_file: /etc/key.pem\n"));
-	ck_assert_ptr_nonnull(strstr(buf_str(&sample), "\n  # Receiver.\n  #- to: ops\n    # Time between repeats.\n    #repeat: 4h\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(buf_str(&sample), "\n  # Receiver.\n  #- to: ops\n    # Time between repeats.\n    #repeat: 4h\n"));
 	ck_assert_int_eq(load(buf_str(&sample)), 0);
 	check_defaults(&thing);
 	conf_free(&schema, &thing);

@@ -42,8 +42,9 @@ remove_file(const char *name)
 static void
 teardown(void)
 {
-	static const char *const files[] = { "agent.yaml", "state/uuid", "state/boot", "state", "etc/machine-id", "etc/hostid",
-		"etc", "proc/sys/kernel/random/boot_id", "proc/sys/kernel/random", "proc/sys/kernel", "proc/sys", "proc" };
+	static const char *const files[] = { "agent.yaml", "state/uuid", "state/boot", "state", "etc/machine-id",
+		"etc/hostid", "etc", "proc/sys/kernel/random/boot_id", "proc/sys/kernel/random", "proc/sys/kernel",
+		"proc/sys", "proc" };
 
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
 		remove_file(files[i]);
@@ -71,13 +72,15 @@ load(const char *text)
 
 START_TEST(config_takes_all)
 {
-	ck_assert_int_eq(load("collectors: [https://a:9780, 'http://127.0.0.1:1', 'http://[::1]/x']\n"
-			      "tls: {ca_file: /ca, cert_file: /c, key_file: /k}\ntoken_file: /t\nname: n\n"
-			      "labels: {role: dns}\nstate_dir: /s\ninterval: 1s\nspool: {max_bytes: 1MiB, min_free_bytes: 0}\n"
-			      "timeout: 5s\ncompress: true\nlog_level: debug\ndns: {unbound_control_socket: /u,\n"
-			      "  bind_statistics_url: 'http://[::1]:8053/json', rndc: /r, rndc_config: /rc, named_checkconf: /n,\n"
-			      "  named_conf: /nc, budget_percent: 5, dnsmasq_address: 192.0.2.1, forwarders: ['::1#5']}\n"
-			      "samplers: {disabled: [disk, pf]}\n"), 0);
+	ck_assert_int_eq(
+	    load("collectors: [https://a:9780, 'http://127.0.0.1:1', 'http://[::1]/x']\n"
+		 "tls: {ca_file: /ca, cert_file: /c, key_file: /k}\ntoken_file: /t\nname: n\n"
+		 "labels: {role: dns}\nstate_dir: /s\ninterval: 1s\nspool: {max_bytes: 1MiB, min_free_bytes: 0}\n"
+		 "timeout: 5s\ncompress: true\nlog_level: debug\ndns: {unbound_control_socket: /u,\n"
+		 "  bind_statistics_url: 'http://[::1]:8053/json', rndc: /r, rndc_config: /rc, named_checkconf: /n,\n"
+		 "  named_conf: /nc, budget_percent: 5, dnsmasq_address: 192.0.2.1, forwarders: ['::1#5']}\n"
+		 "samplers: {disabled: [disk, pf]}\n"),
+	    0);
 	ck_assert_uint_eq(config.collectors.n, 3);
 	ck_assert_str_eq(config.ca_file, "/ca");
 	ck_assert_str_eq(config.key_file, "/k");
@@ -119,11 +122,14 @@ static const struct {
 	{ "labels: {a: ''}", ":1:13: labels: \"\" is empty or longer than 255 bytes" },
 	{ "labels: {a: \"x\\ty\"}", ":1:13: labels: \"x y\" is no text: it holds control characters" },
 	{ "samplers: {disabled: [disc]}", ":1:23: samplers.disabled: no sampler \"disc\"" },
-	{ "dns: {bind_statistics_url: 'https://127.0.0.1/'}", ":1:28: dns.bind_statistics_url: \"https://127.0.0.1/\" is no URL of" },
+	{ "dns: {bind_statistics_url: 'https://127.0.0.1/'}",
+	    ":1:28: dns.bind_statistics_url: \"https://127.0.0.1/\" is no URL of" },
 	{ "dns: {bind_statistics_url: 'http://ns.example.org/'}",
 	    ":1:28: dns.bind_statistics_url: \"http://ns.example.org/\" is a URL without an IP address" },
-	{ "dns: {bind_statistics_url: 'http://[::1/'}", ":1:28: dns.bind_statistics_url: \"http://[::1/\" is a URL without" },
-	{ "dns: {bind_statistics_url: 'http://127.0.0.1/?a'}", ":1:28: dns.bind_statistics_url: \"http://127.0.0.1/?a\" is no plain" },
+	{ "dns: {bind_statistics_url: 'http://[::1/'}",
+	    ":1:28: dns.bind_statistics_url: \"http://[::1/\" is a URL without" },
+	{ "dns: {bind_statistics_url: 'http://127.0.0.1/?a'}",
+	    ":1:28: dns.bind_statistics_url: \"http://127.0.0.1/?a\" is no plain" },
 	{ "dns: {dnsmasq_address: localhost}", ":1:24: dns.dnsmasq_address: \"localhost\" is no IP address" },
 	{ "dns: {forwarders: ['192.0.2.1#65536']}", ":1:20: dns.forwarders: \"192.0.2.1#65536\" is no IP address" },
 	{ "dns: {forwarders: ['192.0.2.1#']}", ":1:20: dns.forwarders: \"192.0.2.1#\" is no IP address" },
@@ -139,8 +145,9 @@ START_TEST(config_complains)
 	ck_assert_int_eq(load(wrong_rows[_i].text), HIWAT_E_CONFIG);
 	ck_assert_uint_eq(diag.n, 1);
 	const char *text = diag_text(&diag);
-	ck_assert_msg(strncmp(text, path, strlen(path)) == 0 && strncmp(text + strlen(path), wrong_rows[_i].complaint,
-		strlen(wrong_rows[_i].complaint)) == 0, "got: %s", text);
+	ck_assert_msg(strncmp(text, path, strlen(path)) == 0 &&
+		strncmp(text + strlen(path), wrong_rows[_i].complaint, strlen(wrong_rows[_i].complaint)) == 0,
+	    "got: %s", text);
 }
 END_TEST
 
@@ -165,7 +172,12 @@ identify(uint64_t boot_ns, const char *name)
 {
 	static char state[100], proc[100];
 	struct identity_options o = {
-		.state_dir = state, .proc_dir = proc, .root = dir, .name = name, .wall_ns = 2000000000000, .boot_ns = boot_ns,
+		.state_dir = state,
+		.proc_dir = proc,
+		.root = dir,
+		.name = name,
+		.wall_ns = 2000000000000,
+		.boot_ns = boot_ns,
 	};
 	struct identity id;
 
@@ -192,7 +204,8 @@ START_TEST(identity_lasts)
 	put("etc", "machine-id", "0123456789abcdef0123456789abcdef\n");
 	put_boot_id("00112233-4455-6677-8899-aabbccddeeff\n");
 	struct identity a = identify(500000000000, NULL), b = identify(600000000000, "me");
-	static const uint8_t boot_id[16] = { 0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff };
+	static const uint8_t boot_id[16] = { 0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd,
+		0xee, 0xff };
 
 	ck_assert_str_eq(a.problem, "");
 	ck_assert_mem_eq(a.uuid, b.uuid, 16);

@@ -18,7 +18,8 @@ unveil(const char *path, const char *permissions)
 {
 	size_t len = strlen(calls);
 
-	snprintf(calls + len, sizeof(calls) - len, "%s:%s ", path != NULL ? path : "end", permissions != NULL ? permissions : "");
+	snprintf(calls + len, sizeof(calls) - len, "%s:%s ", path != NULL ? path : "end",
+	    permissions != NULL ? permissions : "");
 	if (refused != NULL && path != NULL && strcmp(path, refused) == 0) {
 		errno = sys_errno;
 		return -1;
@@ -27,15 +28,19 @@ unveil(const char *path, const char *permissions)
 }
 
 static const char *const sockets[] = { "/var/unbound/db/unbound.sock" }, *const programs[] = { "/usr/bin/top" };
-static const struct confine_options options = { .state_dir = "/var/db/hiwat", .sockets = sockets, .n_sockets = 1,
-	.programs = programs, .n_programs = 1 };
+static const struct confine_options options = { .state_dir = "/var/db/hiwat",
+	.sockets = sockets,
+	.n_sockets = 1,
+	.programs = programs,
+	.n_programs = 1 };
 
 START_TEST(test_all)
 {
 	calls[0] = '\0';
 	refused = NULL;
 	ck_assert_int_eq(confine(&options), HIWAT_OK);
-	ck_assert_str_eq(calls, "/:r /dev/null:rw /var/run/unbound.sock:rw /sbin/pfctl:rx /usr/bin/doas:rx /usr/bin/netstat:rx "
+	ck_assert_str_eq(calls,
+	    "/:r /dev/null:rw /var/run/unbound.sock:rw /sbin/pfctl:rx /usr/bin/doas:rx /usr/bin/netstat:rx "
 	    "/usr/bin/vmstat:rx /usr/bin/top:rx /var/unbound/db/unbound.sock:rw /var/db/hiwat:rwc end: ");
 }
 END_TEST

@@ -37,14 +37,13 @@ visit(const char *file, json_t *node)
 	size_t i;
 
 	if (json_is_object(node)) {
-		json_object_foreach(node, key, child)
-		{
+		json_object_foreach (node, key, child) {
 			if ((strcmp(key, "expr") == 0 || strcmp(key, "query") == 0) && json_is_string(child))
 				check_names(file, json_string_value(child));
 			visit(file, child);
 		}
 	} else if (json_is_array(node)) {
-		json_array_foreach(node, i, child)
+		json_array_foreach (node, i, child)
 			visit(file, child);
 	}
 }

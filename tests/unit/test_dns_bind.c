@@ -20,7 +20,7 @@
 
 static struct tree dir;
 static struct resolver named, upstream;
-static int silent; /* a socket that reads nothing */
+static int silent;      /* a socket that reads nothing */
 static int waiting[18]; /* clients */
 static size_t n_waiting;
 static char url[64], rndc_conf[128], named_conf[128];
@@ -56,17 +56,18 @@ start_named(uint16_t silent_port)
 		named.port = resolver_free_port();
 		snprintf(url, sizeof(url), "http://127.0.0.1:%u/json/v1/server", channel);
 		snprintf(text, sizeof(text),
-		    KEY "controls { inet 127.0.0.1 port %u allow { 127.0.0.1; } keys { \"k\"; }; };\n"
-			"statistics-channels { inet 127.0.0.1 port %u allow { 127.0.0.1; }; };\n"
-			"options {\n\tdirectory \"%s\"; pid-file none; session-keyfile none; managed-keys-directory \"%s\";\n"
-			"\tlisten-on port %u { 127.0.0.1; }; listen-on-v6 { none; };\n"
-			"\trecursion yes; dnssec-validation no; empty-zones-enable no;\n"
-			"\trecursive-clients %u; max-cache-size 8M; max-cache-ttl 1h; servfail-ttl 0;\n};\n"
-			"zone \"up.test\" { type forward; forward only; forwarders { 127.0.0.1 port %u; }; };\n"
-			"zone \"no.test\" { type forward; forward only; forwarders { 127.0.0.1 port %u; }; };\n"
-			"zone \"dead.test\" { type forward; forward only; forwarders { 127.0.0.1 port 1; }; };\n"
-			"zone \"silent.test\" { type forward; forward only; forwarders { 127.0.0.1 port %u; }; };\n"
-			"zone \"localhost\" { type primary; file \"zone\"; };\n",
+		    KEY
+		    "controls { inet 127.0.0.1 port %u allow { 127.0.0.1; } keys { \"k\"; }; };\n"
+		    "statistics-channels { inet 127.0.0.1 port %u allow { 127.0.0.1; }; };\n"
+		    "options {\n\tdirectory \"%s\"; pid-file none; session-keyfile none; managed-keys-directory \"%s\";\n"
+		    "\tlisten-on port %u { 127.0.0.1; }; listen-on-v6 { none; };\n"
+		    "\trecursion yes; dnssec-validation no; empty-zones-enable no;\n"
+		    "\trecursive-clients %u; max-cache-size 8M; max-cache-ttl 1h; servfail-ttl 0;\n};\n"
+		    "zone \"up.test\" { type forward; forward only; forwarders { 127.0.0.1 port %u; }; };\n"
+		    "zone \"no.test\" { type forward; forward only; forwarders { 127.0.0.1 port %u; }; };\n"
+		    "zone \"dead.test\" { type forward; forward only; forwarders { 127.0.0.1 port 1; }; };\n"
+		    "zone \"silent.test\" { type forward; forward only; forwarders { 127.0.0.1 port %u; }; };\n"
+		    "zone \"localhost\" { type primary; file \"zone\"; };\n",
 		    control, channel, dir.dir, dir.dir, named.port, CLIENTS_MAX, upstream.port, upstream.port, silent_port);
 		tree_write(&dir, "named.conf", text);
 		snprintf(text, sizeof(text),
@@ -149,7 +150,8 @@ END_TEST
 static void
 send_only(const char *name)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 		.sin_port = htons(named.port) };
 	char query[DNS_QUERY_MAX];
 
@@ -177,8 +179,9 @@ START_TEST(clients_that_wait)
 
 	config.rndc = first_of("/usr/sbin/rndc", "/usr/local/sbin/rndc");
 	sampled_open(&sampled, "dns_rndc", &config);
-	sampled_expect(&sampled, 1, COUNT("recursive_clients") " 0\n" COUNT("recursive_clients_soft_limit") " 18\n"
-	    COUNT("recursive_clients_limit") " 20\n!" COUNT("queries_total") "\n");
+	sampled_expect(&sampled, 1,
+	    COUNT("recursive_clients") " 0\n" COUNT("recursive_clients_soft_limit") " 18\n" COUNT(
+		"recursive_clients_limit") " 20\n!" COUNT("queries_total") "\n");
 	for (unsigned i = 0; i < 10; i++) {
 		snprintf(name, sizeof(name), "w%u.silent.test", i);
 		send_only(name);
@@ -209,7 +212,8 @@ START_TEST(settings)
 {
 	config.named_checkconf = first_of("/usr/bin/named-checkconf", "/usr/local/bin/named-checkconf");
 	sampled_open(&sampled, "dns_named_conf", &config);
-	sampled_expect(&sampled, 1, "hiwat_dns_setting{name=\"recursive-clients\",server=\"bind\"} 20\n"
+	sampled_expect(&sampled, 1,
+	    "hiwat_dns_setting{name=\"recursive-clients\",server=\"bind\"} 20\n"
 	    "hiwat_dns_setting{name=\"max-cache-size\",server=\"bind\"} 8388608\n"
 	    "hiwat_dns_setting{name=\"max-cache-ttl\",server=\"bind\"} 3600\n");
 	/* Its own words are the reason. */

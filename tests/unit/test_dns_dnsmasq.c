@@ -22,9 +22,9 @@ static void
 start_dnsmasq(void)
 {
 	char port[32], up[64], dead[64], cache[32];
-	const char *const argv[] = { "dnsmasq", "-k", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--user=", "--group=",
-		"--pid-file=", "--listen-address=127.0.0.1", "--bind-interfaces", "--log-facility=-", port, up, dead, cache,
-		"--address=/localhost/127.0.0.1", NULL };
+	const char *const argv[] = { "dnsmasq", "-k", "--conf-file=/dev/null", "--no-resolv", "--no-hosts",
+		"--user=", "--group=", "--pid-file=", "--listen-address=127.0.0.1", "--bind-interfaces", "--log-facility=-",
+		port, up, dead, cache, "--address=/localhost/127.0.0.1", NULL };
 
 	for (int tries = 0; tries < 5; tries++) {
 		dnsmasq.port = resolver_free_port();
@@ -64,7 +64,8 @@ upstream_count(const char *metric, unsigned port)
 {
 	char series[128];
 
-	snprintf(series, sizeof(series), "hiwat_dns_upstream_%s_total{server=\"dnsmasq\",upstream=\"127.0.0.1#%u\"}", metric, port);
+	snprintf(series, sizeof(series), "hiwat_dns_upstream_%s_total{server=\"dnsmasq\",upstream=\"127.0.0.1#%u\"}", metric,
+	    port);
 	return sampled_value(&sampled, series);
 }
 
@@ -90,7 +91,8 @@ START_TEST(counts_are_what_was_sent)
 	double own = b.hits - a.hits;
 	ck_assert_double_le(own, 6);
 	ck_assert_double_eq(b.misses, a.misses);
-	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_cache_limit_entries{cache=\"rrset\",server=\"dnsmasq\"}"), CACHE);
+	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_cache_limit_entries{cache=\"rrset\",server=\"dnsmasq\"}"),
+	    CACHE);
 	/* Misses, within the cache. */
 	resolver_ask_all(&dnsmasq, "m%u.up.test", 20, 0);
 	a = take(30);

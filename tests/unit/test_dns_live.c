@@ -53,13 +53,17 @@ START_TEST(counts_are_what_was_sent)
 	resolver_ask_all(&unbound, "d%u.dead.example", 3, 2);
 	ck_assert_int_eq(sampled_take(&sampled, 20), HIWAT_OK);
 	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_queries_total{server=\"unbound\"}"), queries + 30);
-	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_responses_total{rcode=\"NOERROR\",server=\"unbound\"}"), noerror + 20);
-	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_responses_total{rcode=\"NXDOMAIN\",server=\"unbound\"}"), nxdomain + 7);
-	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_responses_total{rcode=\"SERVFAIL\",server=\"unbound\"}"), servfail + 3);
+	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_responses_total{rcode=\"NOERROR\",server=\"unbound\"}"),
+	    noerror + 20);
+	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_responses_total{rcode=\"NXDOMAIN\",server=\"unbound\"}"),
+	    nxdomain + 7);
+	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_responses_total{rcode=\"SERVFAIL\",server=\"unbound\"}"),
+	    servfail + 3);
 	/* Another sample shows that sampling resets nothing. */
 	ck_assert_int_eq(sampled_take(&sampled, 30), HIWAT_OK);
 	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_queries_total{server=\"unbound\"}"), queries + 30);
-	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_cache_limit_bytes{cache=\"message\",server=\"unbound\"}"), 1 << 20);
+	ck_assert_double_eq(sampled_value(&sampled, "hiwat_dns_cache_limit_bytes{cache=\"message\",server=\"unbound\"}"),
+	    1 << 20);
 	ck_assert_double_ge(sampled_value(&sampled, "hiwat_dns_cache_bytes{cache=\"message\",server=\"unbound\"}"), 0);
 	ck_assert_double_ge(sampled_value(&sampled, "hiwat_dns_cache_limit_entries{cache=\"infra\",server=\"unbound\"}"), 1);
 	ck_assert_double_ge(sampled_value(&sampled, "hiwat_dns_setting{name=\"cache-max-ttl\",server=\"unbound\"}"), 1);
@@ -140,7 +144,8 @@ START_TEST(forwarders)
 	sampled_open(&sampled, "dns_forwarders", &config);
 	for (unsigned i = 1; i <= 3; i++) {
 		ck_assert_msg(sampled_take(&sampled, 30 * i) == HIWAT_OK, "%s", sampled.why.text);
-		snprintf(expected, sizeof(expected), "hiwat_dns_upstream_queries_total{server=\"unbound\",upstream=\"%s\"}", up);
+		snprintf(expected, sizeof(expected), "hiwat_dns_upstream_queries_total{server=\"unbound\",upstream=\"%s\"}",
+		    up);
 		ck_assert_double_eq(sampled_value(&sampled, expected), i);
 	}
 	sampled_close(&sampled);
@@ -148,8 +153,10 @@ START_TEST(forwarders)
 	config.n_dns_forwarders = 3;
 	sampled_open(&sampled, "dns_forwarders", &config);
 #define SERIES(metric) "hiwat_dns_upstream_" metric "_total{server=\"unbound\",upstream=\"%s\"} "
-	snprintf(expected, sizeof(expected), SERIES("queries") "4\n" SERIES("failures") "0\n" SERIES("queries") "4\n"
-	    SERIES("failures") "4\n" SERIES("queries") "1\n" SERIES("failures") "1\n", up, up, down, down, silent, silent);
+	snprintf(expected, sizeof(expected),
+	    SERIES("queries") "4\n" SERIES("failures") "0\n" SERIES("queries") "4\n" SERIES("failures") "4\n" SERIES(
+		"queries") "1\n" SERIES("failures") "1\n",
+	    up, up, down, down, silent, silent);
 #undef SERIES
 	sampled_expect(&sampled, 10, expected);
 	sampled_close(&sampled);

@@ -41,7 +41,10 @@ END_TEST
 #define HEAD "\x12\x34\x81\x83\0\1\0\0\0\0\0\0"
 #define QUESTION "\1a\1b\0\0\1\0\1"
 
-#define BYTES(literal) { literal, sizeof(literal) - 1 }
+#define BYTES(literal) \
+	{ \
+		literal, sizeof(literal) - 1 \
+	}
 
 static const struct {
 	const char *what;
@@ -74,13 +77,12 @@ END_TEST
 START_TEST(sockets)
 {
 	static const uint32_t loopback = 0x0100007f, words[4] = { 0, 0, 0, 0x01000000 };
-	struct text rest = text_of(
-	    "   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
-	    "  100: 0100007F:0035 00000000:0000 07 00000000:00000000 00:00000000 00000000     0\n"
-	    "  101: 0100007F 00000000:0000 07\n"
-	    "  102: 0100007F:00035 00000000:0000 07\n"
-	    "  103: 00000000000000000000000001000000:1F90 00000000000000000000000000000000:0000 07\n"
-	    "  104: 0100007G:0035 00000000:0000 07\n");
+	struct text rest = text_of("   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
+				   "  100: 0100007F:0035 00000000:0000 07 00000000:00000000 00:00000000 00000000     0\n"
+				   "  101: 0100007F 00000000:0000 07\n"
+				   "  102: 0100007F:00035 00000000:0000 07\n"
+				   "  103: 00000000000000000000000001000000:1F90 00000000000000000000000000000000:0000 07\n"
+				   "  104: 0100007G:0035 00000000:0000 07\n");
 	struct proc_socket s;
 
 	ck_assert(proc_sockets_next(&rest, &s));
@@ -105,7 +107,8 @@ static const struct {
 	const char *first, *second; /* NULL: none */
 } chaos_rows[] = {
 	{ "two strings", BYTES(CHAOS_HEAD CHAOS_QUESTION CHAOS_RECORD "\2ab\3cde"), "ab", "cde" },
-	{ "with a record behind", BYTES(CHAOS_HEAD CHAOS_QUESTION CHAOS_RECORD "\6abcdef\0\0\51\20\0\0\0\0\0\0\0"), "abcdef", NULL },
+	{ "with a record behind", BYTES(CHAOS_HEAD CHAOS_QUESTION CHAOS_RECORD "\6abcdef\0\0\51\20\0\0\0\0\0\0\0"), "abcdef",
+	    NULL },
 	{ "a name in full", BYTES(CHAOS_HEAD CHAOS_QUESTION "\1a\1b\0\0\20\0\3\0\0\0\0\0\2\1x"), "x", NULL },
 	{ "a string longer than its record", BYTES(CHAOS_HEAD CHAOS_QUESTION CHAOS_RECORD "\7abcdef"), NULL, NULL },
 	{ "a record longer than the message", BYTES(CHAOS_HEAD CHAOS_QUESTION CHAOS_RECORD "\2ab\2cd"), NULL, NULL },

@@ -30,12 +30,16 @@ static const struct {
 	{ "good", { GOOD, sizeof(GOOD) }, true, HIWAT_OK,
 	    "hiwat_dns_cache_hits_total{server=\"resolved\"} 40\nhiwat_dns_cache_misses_total{server=\"resolved\"} 5\n"
 	    "hiwat_dns_cache_entries{cache=\"rrset\",server=\"resolved\"} 7\n" },
-#define BYTES(literal) { literal, sizeof(literal) }
-	{ "an older release", BYTES("{\"error\":\"org.varlink.service.MethodNotFound\",\"parameters\":{}}"), true, HIWAT_E_MISSING,
-	    "tells no statistics" },
-	{ "not allowed", BYTES("{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":{}}"), true, HIWAT_E_DENIED,
-	    "permission denied" },
-	{ "some other error", BYTES("{\"error\":\"io.systemd.Busy\",\"parameters\":{}}"), true, HIWAT_E_REJECTED, "io.systemd.Busy" },
+#define BYTES(literal) \
+	{ \
+		literal, sizeof(literal) \
+	}
+	{ "an older release", BYTES("{\"error\":\"org.varlink.service.MethodNotFound\",\"parameters\":{}}"), true,
+	    HIWAT_E_MISSING, "tells no statistics" },
+	{ "not allowed", BYTES("{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":{}}"), true,
+	    HIWAT_E_DENIED, "permission denied" },
+	{ "some other error", BYTES("{\"error\":\"io.systemd.Busy\",\"parameters\":{}}"), true, HIWAT_E_REJECTED,
+	    "io.systemd.Busy" },
 	{ "to root alone", { "", 0 }, false, HIWAT_E_DENIED, "closed without an answer" },
 	{ "breaks off", { GOOD, 150 }, false, HIWAT_E_FORMAT, "breaks off" },
 	{ "another object", BYTES("{\"parameters\":{}}"), true, HIWAT_E_NODATA, "" },
@@ -90,8 +94,8 @@ START_TEST(answers)
 	} else {
 		int err = sampled_take(&sampled, 10);
 		ck_assert_msg(err == rows[_i].err, "%s: %s: %s", rows[_i].what, err_text(err), sampled.why.text);
-		ck_assert_msg(strstr(sampled.why.text, path) != NULL && strstr(sampled.why.text, rows[_i].expected) != NULL, "%s",
-		    sampled.why.text);
+		ck_assert_msg(strstr(sampled.why.text, path) != NULL && strstr(sampled.why.text, rows[_i].expected) != NULL,
+		    "%s", sampled.why.text);
 	}
 	ck_assert_int_eq(waitpid(server, &status, 0), server);
 	ck_assert_int_eq(status, 0);

@@ -19,11 +19,13 @@ static const struct {
 	    "Mar  3 02:11:40 gw dnsmasq[712]: queries for authoritative zones 0\n"
 	    "Mar  3 02:11:40 gw dnsmasq[712]: server 192.0.2.1#53: queries sent 700, retried or failed 2\n"
 	    "Mar  3 02:11:40 gw dnsmasq[712]: server 2001:db8::1#53: queries sent 112, retried or failed 0\n",
-	    DNS("cache_insertions_total") "2041\n" DNS("cache_evictions_total") "3\n" DNS("cache_hits_total") "4711\n"
-	    DNS("cache_misses_total") "812\n" "hiwat_dns_cache_limit_entries{cache=\"rrset\",server=\"dnsmasq\"} 150\n"
-	    "hiwat_dns_upstream_queries_total{server=\"dnsmasq\",upstream=\"192.0.2.1#53\"} 700\n"
-	    "hiwat_dns_upstream_failures_total{server=\"dnsmasq\",upstream=\"192.0.2.1#53\"} 2\n"
-	    "hiwat_dns_upstream_failures_total{server=\"dnsmasq\",upstream=\"2001:db8::1#53\"} 0\n" },
+	    DNS("cache_insertions_total") "2041\n" DNS("cache_evictions_total") "3\n" DNS("cache_hits_total") "4711\n" DNS(
+		"cache_misses_total") "812\n"
+				      "hiwat_dns_cache_limit_entries{cache=\"rrset\",server=\"dnsmasq\"} 150\n"
+				      "hiwat_dns_upstream_queries_total{server=\"dnsmasq\",upstream=\"192.0.2.1#53\"} 700\n"
+				      "hiwat_dns_upstream_failures_total{server=\"dnsmasq\",upstream=\"192.0.2.1#53\"} 2\n"
+				      "hiwat_dns_upstream_failures_total{server=\"dnsmasq\",upstream=\"2001:db8::1#53\"} "
+				      "0\n" },
 	{ "2.90 on standard error, one server twice",
 	    "dnsmasq: time 1772500300\n"
 	    "dnsmasq: cache size 0, 0/0 cache insertions re-used unexpired cache entries.\n"
@@ -32,9 +34,12 @@ static const struct {
 	    "dnsmasq: child processes for TCP requests: in use 0, highest since last SIGUSR1 0, max allowed 20.\n"
 	    "dnsmasq: server 192.0.2.1#53: queries sent 10, retried 1, failed 2, nxdomain replies 9, avg. latency 12ms\n"
 	    "dnsmasq: server 192.0.2.1#53: queries sent 5, retried 0, failed 1, nxdomain replies 0, avg. latency 1ms\n",
-	    DNS("cache_insertions_total") "0\n" "!hiwat_dns_cache_limit_entries{cache=\"rrset\",server=\"dnsmasq\"}\n"
-	    "hiwat_dns_upstream_queries_total{server=\"dnsmasq\",upstream=\"192.0.2.1#53\"} 15\n"
-	    "hiwat_dns_upstream_failures_total{server=\"dnsmasq\",upstream=\"192.0.2.1#53\"} 3\n" },
+	    DNS("cache_insertions_total") "0\n"
+					  "!hiwat_dns_cache_limit_entries{cache=\"rrset\",server=\"dnsmasq\"}\n"
+					  "hiwat_dns_upstream_queries_total{server=\"dnsmasq\",upstream=\"192.0.2.1#53\"} "
+					  "15\n"
+					  "hiwat_dns_upstream_failures_total{server=\"dnsmasq\",upstream=\"192.0.2.1#53\"} "
+					  "3\n" },
 	{ "counters past 2^31",
 	    "dnsmasq[1]: cache size 150, -2/-2147483648 cache insertions re-used unexpired cache entries.\n",
 	    DNS("cache_evictions_total") "4294967294\n" DNS("cache_insertions_total") "2147483648\n" },
@@ -53,10 +58,12 @@ static const struct {
 	    "dnsmasq[1]: time 2\n"
 	    "dnsmasq[1]: cache size 150, 5/6 cache insertions re-used unexpired cache entries.\n"
 	    "dnsmasq[1]: queries forwarded 7, queries answered locally 8\n",
-	    DNS("cache_evictions_total") "5\n" DNS("cache_misses_total") "7\n"
-	    "!hiwat_dns_upstream_queries_total{server=\"dnsmasq\",upstream=\"192.0.2.1#53\"}\n" },
+	    DNS("cache_evictions_total") "5\n" DNS(
+		"cache_misses_total") "7\n"
+				      "!hiwat_dns_upstream_queries_total{server=\"dnsmasq\",upstream=\"192.0.2.1#53\"}\n" },
 	{ "no dump", "Mar  3 02:11:40 gw dnsmasq[712]: started, version 2.90 cachesize 150\n", NULL },
-	{ "another program's words", "gw monit[1]: cache size 150, 1/2 cache insertions re-used unexpired cache entries.\n", NULL },
+	{ "another program's words", "gw monit[1]: cache size 150, 1/2 cache insertions re-used unexpired cache entries.\n",
+	    NULL },
 	{ "empty", "", NULL },
 };
 

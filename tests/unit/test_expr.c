@@ -12,13 +12,13 @@
 
 /* A rule whose critical condition is the expression; it begins at line 7, column 15. */
 static const char frame[] = "rules:\n"
-                            "  - id: x\n"
-                            "    cause: x\n"
-                            "    threshold_source: ours\n"
-                            "    reason: r\n"
-                            "    summary: s\n"
-                            "    critical: %s\n"
-                            "    params: { much: 5 }\n";
+			    "  - id: x\n"
+			    "    cause: x\n"
+			    "    threshold_source: ours\n"
+			    "    reason: r\n"
+			    "    summary: s\n"
+			    "    critical: %s\n"
+			    "    params: { much: 5 }\n";
 
 static int
 parse(const char *expr, struct rule_set **set, struct buf *errors)

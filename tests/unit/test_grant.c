@@ -47,7 +47,8 @@ START_TEST(calls)
 	static const struct {
 		const char *verb, *what, *expected; /* NULL: nothing to grant is known */
 	} rows[] = {
-		{ "run", "/sbin/pfctl -s memory", "permit nopass someone as root cmd /sbin/pfctl args -s memory (a line of doas.conf)" },
+		{ "run", "/sbin/pfctl -s memory",
+		    "permit nopass someone as root cmd /sbin/pfctl args -s memory (a line of doas.conf)" },
 		{ "run", "/usr/bin/netstat -m", NULL },
 		{ "run", "/usr/bin/doas -n /sbin/pfctl -s memory", NULL },
 		{ "sysctl", "kern.msgbuf", "sysctl security.bsd.unprivileged_read_msgbuf=1" },
@@ -130,11 +131,13 @@ END_TEST
 
 START_TEST(capabilities)
 {
-	expect("/proc/version", "AmbientCapabilities=CAP_DAC_READ_SEARCH in the agent's systemd unit, or setcap "
-				"cap_dac_read_search+ep on the program");
+	expect("/proc/version",
+	    "AmbientCapabilities=CAP_DAC_READ_SEARCH in the agent's systemd unit, or setcap "
+	    "cap_dac_read_search+ep on the program");
 	if (access("/dev/kmsg", F_OK) == 0)
-		expect("/dev/kmsg", "AmbientCapabilities=CAP_SYSLOG in the agent's systemd unit, or setcap cap_syslog+ep on "
-				    "the program");
+		expect("/dev/kmsg",
+		    "AmbientCapabilities=CAP_SYSLOG in the agent's systemd unit, or setcap cap_syslog+ep on "
+		    "the program");
 	expect("/nonexistent", "setfacl -m u:someone:r /nonexistent");
 }
 END_TEST

@@ -40,14 +40,15 @@ START_TEST(what_an_incident_says)
 	const char *rule0, *rule1, *doc, *source, *since, *summary1, *remedy, *line_labels;
 	json_int_t version, opened_unix;
 	double value, threshold, used, limit;
-	ck_assert_int_eq(json_unpack_ex(o, &error, 0,
-			     "{s:I, s:s, s:s, s:s, s:{s:s, s:s, s:{s:s, s:s}}, s:s, s:{s:s}, s:s, s:s, s:I, s:[{s:s}, {s:s, s:s, s:s,"
-			     " s:s, s:s, s:s, s:s, s:F, s:F, s:F, s:F}!]}",
-			     "version", &version, "status", &status, "level", &level, "worst_level", &worst, "host", "name", &host,
-			     "uuid", &uuid, "labels", "role", &role, "site", &site, "object", &object, "labels", "pool", &label,
-			     "summary", &summary, "opened", &opened, "opened_unix", &opened_unix, "lines", "rule", &rule0, "rule",
-			     &rule1, "document", &doc, "threshold_source", &source, "since", &since, "summary", &summary1, "remedy",
-			     &remedy, "labels", &line_labels, "value", &value, "threshold", &threshold, "used", &used, "limit", &limit),
+	ck_assert_int_eq(
+	    json_unpack_ex(o, &error, 0,
+		"{s:I, s:s, s:s, s:s, s:{s:s, s:s, s:{s:s, s:s}}, s:s, s:{s:s}, s:s, s:s, s:I, s:[{s:s}, {s:s, s:s, s:s,"
+		" s:s, s:s, s:s, s:s, s:F, s:F, s:F, s:F}!]}",
+		"version", &version, "status", &status, "level", &level, "worst_level", &worst, "host", "name", &host,
+		"uuid", &uuid, "labels", "role", &role, "site", &site, "object", &object, "labels", "pool", &label,
+		"summary", &summary, "opened", &opened, "opened_unix", &opened_unix, "lines", "rule", &rule0, "rule", &rule1,
+		"document", &doc, "threshold_source", &source, "since", &since, "summary", &summary1, "remedy", &remedy,
+		"labels", &line_labels, "value", &value, "threshold", &threshold, "used", &used, "limit", &limit),
 	    0);
 	ck_assert_int_eq(version, 1);
 	ck_assert_str_eq(status, "open");
@@ -266,10 +267,16 @@ take_batches(int out)
 		_exit(1);
 	for (uint64_t n = 1; n <= BATCHES; n++) {
 		struct host_view v = view();
-		struct alert_host host = { .uuid = { 1, 2, 3 }, .view = &v, .stream = 77, .sequence = n,
+		struct alert_host host = { .uuid = { 1, 2, 3 },
+			.view = &v,
+			.stream = 77,
+			.sequence = n,
 			.wall_ns = START + n * 601 * NSEC_PER_SEC };
-		struct rule_event e = { .rule = &rules[EXHAUSTED], .labels = pool, .object = pool,
-			.status = n % 2 == 1 ? RULE_FIRING : RULE_OK, .level = n % 2 == 1 ? RULE_LEVEL_CRITICAL : RULE_LEVEL_NONE };
+		struct rule_event e = { .rule = &rules[EXHAUSTED],
+			.labels = pool,
+			.object = pool,
+			.status = n % 2 == 1 ? RULE_FIRING : RULE_OK,
+			.level = n % 2 == 1 ? RULE_LEVEL_CRITICAL : RULE_LEVEL_NONE };
 
 		if (alerts_event(alerts, &host, &e) != 0 || alerts_commit(alerts) != 0)
 			_exit(1);

@@ -34,17 +34,22 @@ static const struct kernel_log_row rows[] = {
 	{ "syslog of macOS", "Mar  3 02:11:40 host kernel[0]: " LINE "\n", ONCE },
 	{ "syslog without a host", "Mar  3 02:11:40 kernel: " LINE "\n", ONCE },
 	{ "syslog with facility and level",
-	    "Mar  3 02:11:40 <kern.crit> host kernel: " LINE "\nMar  3 02:11:40 <0.4> host kernel: " LINE "\n", "L conntrack 2;" },
+	    "Mar  3 02:11:40 <kern.crit> host kernel: " LINE "\nMar  3 02:11:40 <0.4> host kernel: " LINE "\n",
+	    "L conntrack 2;" },
 	{ "RFC 5424", "<4>1 2026-03-03T02:11:40.123456Z host kernel - - - " LINE "\n", ONCE },
 	{ "RFC 5424, others",
-	    "<12>1 2026-03-03T02:11:40.123456Z host kernel - - - " LINE "\n<4>1 2026-03-03T02:11:40Z host sshd 12 - - " LINE "\n", "" },
+	    "<12>1 2026-03-03T02:11:40.123456Z host kernel - - - " LINE "\n<4>1 2026-03-03T02:11:40Z host sshd 12 - - " LINE
+	    "\n",
+	    "" },
 	{ "ISO stamps of syslog", "2026-03-03T02:11:40.123456+01:00 host kernel: [   12.345678] " LINE "\n", ONCE },
-	{ "journalctl -o short-iso", "-- Logs begin at Tue 2026-03-03 --\n2026-03-03T02:11:40+0100 host kernel: " LINE "\n", ONCE },
+	{ "journalctl -o short-iso", "-- Logs begin at Tue 2026-03-03 --\n2026-03-03T02:11:40+0100 host kernel: " LINE "\n",
+	    ONCE },
 	{ "journalctl -o short-monotonic", "[   12.345678] host kernel: " LINE "\n", ONCE },
 	{ "journalctl -o short-full", "Tue 2026-03-03 02:11:40 CET host kernel: " LINE "\n", ONCE },
 	{ "journalctl -o short-unix", "1772500300.123456 host kernel: " LINE "\n", ONCE },
 	{ "/dev/kmsg",
-	    "4,1001,12345678,-;" LINE "\n SUBSYSTEM=net\n DEVICE=n3\n4,1002,12345679,c,caller=T1;" LINE "\n30,1003,12345680,-;" LINE "\n",
+	    "4,1001,12345678,-;" LINE "\n SUBSYSTEM=net\n DEVICE=n3\n4,1002,12345679,c,caller=T1;" LINE
+	    "\n30,1003,12345680,-;" LINE "\n",
 	    "L conntrack 2;" },
 	{ "the message buffer of BSD", "<2>" LINE "\n<118>" LINE "\n", ONCE },
 	{ "CRLF", "Mar  3 02:11:40 host kernel: " LINE "\r\n", ONCE },
@@ -54,38 +59,56 @@ static const struct kernel_log_row rows[] = {
 	    "Mar  3 02:11:40 host monit[77]: kernel: " LINE "\n"
 	    "2026-03-03T02:11:40+0100 host logger[1]: ad4: FAILURE - WRITE_DMA timed out LBA=1\n"
 	    "Mar  3 02:11:40 host kernel-watch: " LINE "\n"
-	    "Mar  3 02:11:40 host root: " LINE "\n", "" },
+	    "Mar  3 02:11:40 host root: " LINE "\n",
+	    "" },
 	/* The end of the text */
 	{ "whole without a newline", "Mar  3 02:11:40 host kernel: " LINE, ONCE },
 	{ "cut: disks",
 	    "Mar  3 02:11:40 h kernel: ad4: TIMEOUT - WRITE_DMA48 retrying (1 retry left) LBA=318904207\n"
-	    "Mar  3 02:11:46 h kernel: ad4: TIMEOUT - WRITE_DMA48 retrying (0 retries left) LBA=3189", "T ad4 WRITE_DMA48 1;" },
-	{ "cut: another disk", "ad4: TIMEOUT - WRITE_DMA48 retrying (1 retry left) LBA=318904207\nad6: TIMEOUT - WRITE_DMA48 retry", "T ad4 WRITE_DMA48 1;" },
-	{ "cut: CAM", "(da0:mps0:0:3:0): READ(10). CDB: 28 00 00 12 34 56 00 00 08 00 \n(da0:mps0:0:3:0): CAM status: Command time", "" },
-	{ "cut: CAM, final", "(da0:mps0:0:3:0): READ(10). CDB: 28 00 00 12 34 56 00 00 08 00 \n(da0:mps0:0:3:0): Error 5, Retries exh", "" },
+	    "Mar  3 02:11:46 h kernel: ad4: TIMEOUT - WRITE_DMA48 retrying (0 retries left) LBA=3189",
+	    "T ad4 WRITE_DMA48 1;" },
+	{ "cut: another disk",
+	    "ad4: TIMEOUT - WRITE_DMA48 retrying (1 retry left) LBA=318904207\nad6: TIMEOUT - WRITE_DMA48 retry",
+	    "T ad4 WRITE_DMA48 1;" },
+	{ "cut: CAM",
+	    "(da0:mps0:0:3:0): READ(10). CDB: 28 00 00 12 34 56 00 00 08 00 \n(da0:mps0:0:3:0): CAM status: Command time",
+	    "" },
+	{ "cut: CAM, final",
+	    "(da0:mps0:0:3:0): READ(10). CDB: 28 00 00 12 34 56 00 00 08 00 \n(da0:mps0:0:3:0): Error 5, Retries exh", "" },
 	{ "whole: CAM, final", "(da0:mps0:0:3:0): Error 5, Retries exhausted", "F da0 1;" },
 	{ "cut: wd", "wd0a: device timeout reading fsbn 64 of 64-95 (wd0 bn 127; cn 0 tn 2 sn 1)", "" },
-	{ "cut: listen queue", "sonewconn: pcb 0xfff: Listen queue overflow: 193 already in queue awaiting acceptance (3", "" },
-	{ "cut: answers", "Limiting closed port RST response from 690 to 50 packets/sec\nLimiting closed port RST response from 69", "A closed port RST 1;" },
+	{ "cut: listen queue", "sonewconn: pcb 0xfff: Listen queue overflow: 193 already in queue awaiting acceptance (3",
+	    "" },
+	{ "cut: answers",
+	    "Limiting closed port RST response from 690 to 50 packets/sec\nLimiting closed port RST response from 69",
+	    "A closed port RST 1;" },
 	{ "cut: NVMe", "nvme nvme0: I/O 460 QID 3 timeout, aborting\nnvme nvme0: I/O 461 QID 3 time", "T nvme0  1;" },
 	{ "cut: mfi", "mfi0: COMMAND 0xa1 TIMEOUT AFTER 3", "" },
 	/* Repeats */
-	{ "last message repeated", "Mar  3 02:11:40 h kernel: " LINE "\nMar  3 02:12:40 h last message repeated 3 times\n", "L conntrack 4;" },
+	{ "last message repeated", "Mar  3 02:11:40 h kernel: " LINE "\nMar  3 02:12:40 h last message repeated 3 times\n",
+	    "L conntrack 4;" },
 	{ "last message repeated, by syslogd",
-	    "Mar  3 02:11:40 h kernel: " LINE "\nMar  3 02:12:40 h syslogd: last message repeated 1 times\n", "L conntrack 2;" },
+	    "Mar  3 02:11:40 h kernel: " LINE "\nMar  3 02:12:40 h syslogd: last message repeated 1 times\n",
+	    "L conntrack 2;" },
 	{ "last message repeated, of another program",
-	    "Mar  3 02:11:40 h kernel: " LINE "\nMar  3 02:11:41 h sshd[1]: x\nMar  3 02:12:40 h last message repeated 3 times\n", ONCE },
+	    "Mar  3 02:11:40 h kernel: " LINE
+	    "\nMar  3 02:11:41 h sshd[1]: x\nMar  3 02:12:40 h last message repeated 3 times\n",
+	    ONCE },
 	{ "message repeated, with the message",
 	    "Mar  3 02:11:40 h kernel: [   12.345678] " LINE "\n"
-	    "Mar  3 02:12:40 h kernel: [   13.345678] message repeated 2 times: [ [   13.345678] " LINE "]\n", "L conntrack 3;" },
+	    "Mar  3 02:12:40 h kernel: [   13.345678] message repeated 2 times: [ [   13.345678] " LINE "]\n",
+	    "L conntrack 3;" },
 	{ "repeated in what it counts",
 	    "sonewconn: pcb 0xfff: Listen queue overflow: 193 already in queue awaiting acceptance (34 occurrences)\n"
-	    "last message repeated 2 times\n", "Q 102;" },
+	    "last message repeated 2 times\n",
+	    "Q 102;" },
 	{ "a timeout repeated",
 	    "h kernel: x\nMar  3 02:11:40 h kernel: ad4: TIMEOUT - WRITE_DMA retrying (1 retry left) LBA=77\n"
-	    "Mar  3 02:11:50 h last message repeated 2 times\n", "T ad4 WRITE_DMA 3;" },
+	    "Mar  3 02:11:50 h last message repeated 2 times\n",
+	    "T ad4 WRITE_DMA 3;" },
 	{ "a stuck command's line repeated",
-	    "Mar  3 02:11:40 h kernel: mfi0: COMMAND 0xa1 TIMEOUT AFTER 30 SECONDS\nMar  3 02:11:50 h last message repeated 2 times\n",
+	    "Mar  3 02:11:40 h kernel: mfi0: COMMAND 0xa1 TIMEOUT AFTER 30 SECONDS\nMar  3 02:11:50 h last message repeated "
+	    "2 times\n",
 	    "T mfi0  1;S mfi0 30;" },
 	/* Limits */
 	{ "FreeBSD zones",
@@ -99,7 +122,8 @@ static const struct kernel_log_row rows[] = {
 	    "[zone: pf frag entries] PF frag entries limit reached\n"
 	    "[zone: socket] kern.ipc.maxsockets limit reached\n"
 	    "[zone: unknown] something limit reached\n",
-	    "L mbuf 1;L cluster 1;L jumbo_page 1;L jumbo_9k 1;L jumbo_16k 1;L pf_states 1;L pf_source_nodes 1;L pf_fragments 1;"
+	    "L mbuf 1;L cluster 1;L jumbo_page 1;L jumbo_9k 1;L jumbo_16k 1;L pf_states 1;L pf_source_nodes 1;L "
+	    "pf_fragments 1;"
 	    "L sockets 1;" },
 	{ "BSD, older",
 	    "All mbufs or mbuf clusters exhausted, please see tuning(7).\n"
@@ -134,7 +158,8 @@ static const struct kernel_log_row rows[] = {
 	{ "listen queues of three ages",
 	    "sonewconn: pcb 0xfff: Listen queue overflow: 1 already in queue awaiting acceptance\n"
 	    "sonewconn: pcb 0xfff: Listen queue overflow: 193 already in queue awaiting acceptance (34 occurrences)\n"
-	    "sonewconn: pcb 0xfff (0.0.0.0:80 (proto 6)): Listen queue overflow: 193 already in queue awaiting acceptance (5 occurrences), euid 0, rgid 0, jail www\n"
+	    "sonewconn: pcb 0xfff (0.0.0.0:80 (proto 6)): Listen queue overflow: 193 already in queue awaiting acceptance "
+	    "(5 occurrences), euid 0, rgid 0, jail www\n"
 	    "sonewconn: pcb 0xfff: New socket allocation failure: limit reached or out of memory\n",
 	    "Q 40;" },
 	{ "answers held back",
@@ -158,22 +183,30 @@ static const struct kernel_log_row rows[] = {
 	    "Dec 31 23:59:58 h kernel: ad4: TIMEOUT - WRITE_DMA retrying (1 retry left) LBA=77\n"
 	    "Jan  1 00:00:03 h kernel: ad4: TIMEOUT - WRITE_DMA retrying (0 retries left) LBA=77\n"
 	    "Dec 31 23:59:58 h kernel: em0: link state changed to UP\n"
-	    "Jan  1 00:00:03 h kernel: ad4: TIMEOUT - WRITE_DMA retrying (0 retries left) LBA=77\n", "T ad4 WRITE_DMA 2;" },
+	    "Jan  1 00:00:03 h kernel: ad4: TIMEOUT - WRITE_DMA retrying (0 retries left) LBA=77\n",
+	    "T ad4 WRITE_DMA 2;" },
 	{ "a new boot: the stamps begin anew",
 	    "[ 5000.1] nvme nvme0: I/O 460 QID 3 timeout, aborting\n[    1.0] Linux version 6.1.0\n"
-	    "[   40.1] nvme nvme0: I/O 460 QID 3 timeout, aborting\n", "T nvme0  2;" },
+	    "[   40.1] nvme nvme0: I/O 460 QID 3 timeout, aborting\n",
+	    "T nvme0  2;" },
 	{ "a new boot: what was stuck before and what is now",
 	    "[ 5000.1] mfi0: COMMAND 0xa1 TIMEOUT AFTER 30 SECONDS\n"
 	    "[    1.0] Copyright (c) 1992-2026 The FreeBSD Project.\n"
-	    "[   90.1] mfi1: COMMAND 0xa1 TIMEOUT AFTER 60 SECONDS\n", "T mfi0  1;T mfi1  1;S mfi1 60;" },
+	    "[   90.1] mfi1: COMMAND 0xa1 TIMEOUT AFTER 60 SECONDS\n",
+	    "T mfi0  1;T mfi1  1;S mfi1 60;" },
 	{ "other programs' lines tell the time too",
-	    "Mar  3 02:11:40 h kernel: mfi0: COMMAND 0xa1 TIMEOUT AFTER 30 SECONDS\nMar  3 02:14:11 h sshd[1]: x\n", "T mfi0  1;" },
+	    "Mar  3 02:11:40 h kernel: mfi0: COMMAND 0xa1 TIMEOUT AFTER 30 SECONDS\nMar  3 02:14:11 h sshd[1]: x\n",
+	    "T mfi0  1;" },
 	/* What is a kernel's log at all */
-	{ "a healthy one", "Copyright (c) 1992-2026 The FreeBSD Project.\nem0: link state changed to UP\ncd0 at ata1 bus 0\n", "" },
+	{ "a healthy one",
+	    "Copyright (c) 1992-2026 The FreeBSD Project.\nem0: link state changed to UP\ncd0 at ata1 bus 0\n", "" },
 	{ "a healthy one with stamps", "[    0.000000] Linux version 6.1.0\n", "" },
 	{ "empty", "", NULL },
 	{ "prose", "This is no log.\nIt says nothing.\n", NULL },
-	{ "vmstat -i", "interrupt                          total       rate\nirq16: em0                       1234          5\ncpu0:timer                     99999         10\n", NULL },
+	{ "vmstat -i",
+	    "interrupt                          total       rate\nirq16: em0                       1234          "
+	    "5\ncpu0:timer                     99999         10\n",
+	    NULL },
 	{ "zpool status", "  pool: tank\n state: ONLINE\n  scan: none requested\nconfig:\n", NULL },
 };
 
@@ -307,7 +340,8 @@ START_TEST(live_waits_and_forgets)
 
 	kernel_log_feed(k, TEXT("ahcich0: Timeout on slot 8 port 0\n"), 1000);
 	kernel_log_feed(k, TEXT("mfi0: COMMAND 0xa1 TIMEOUT AFTER 30 SECONDS\n"), 1000);
-	kernel_log_feed(k, TEXT("sonewconn: pcb 0xfff: Listen queue overflow: 1 already in queue awaiting acceptance\n"), 1000);
+	kernel_log_feed(k, TEXT("sonewconn: pcb 0xfff: Listen queue overflow: 1 already in queue awaiting acceptance\n"),
+	    1000);
 	ck_assert_str_eq(live(k, 1059), "T mfi0  1;S mfi0 30;");
 	ck_assert_str_eq(live(k, 1060), "T mfi0  1;S mfi0 30;T ahcich0  1;");
 	ck_assert_str_eq(live(k, 1120), "T mfi0  1;S mfi0 30;T ahcich0  1;");
@@ -416,14 +450,17 @@ static const struct {
 	{ "(da3:umass-sim0:0:0:0): CAM status: Command timeout\n", "da3", "umass-sim" },
 	{ "mfi1: COMMAND 0xa1 TIMEOUT AFTER 30 SECONDS\n", "mfi1", "mfi" },
 	{ "ahcich3: Timeout on slot 8 port 0\n", "ahcich3", "ahcich" },
-	{ "wd0(pciide0:0:0): timeout\nwd0a: device timeout reading fsbn 64 (wd0 bn 127; cn 0 tn 2 sn 1), retrying\n", "wd0", "pciide" },
+	{ "wd0(pciide0:0:0): timeout\nwd0a: device timeout reading fsbn 64 (wd0 bn 127; cn 0 tn 2 sn 1), retrying\n", "wd0",
+	    "pciide" },
 	{ "nvme nvme0: I/O 1 QID 2 timeout, aborting\n", "nvme0", "nvme" },
 	{ "ata3: hard resetting link\n", "ata3", "libata" },
 	{ "sd 0:0:3:0: attempting task abort!scmd(0xc3a1b2d4), outstanding for 30180 ms & timeout 30000 ms\n"
-	  "sd 0:0:3:0: [sdd] tag#5 CDB: Write(10) 2a 00 00 12 34 56 00 00 08 00\n", "sdd", "mpt3sas" },
+	  "sd 0:0:3:0: [sdd] tag#5 CDB: Write(10) 2a 00 00 12 34 56 00 00 08 00\n",
+	    "sdd", "mpt3sas" },
 	{ "mpt2sas0: log_info(0x31130000): originator(PL), code(0x13), sub_code(0x0000)\n"
 	  "sd 0:0:3:0: attempting task abort! scmd(ffff880123456789)\n"
-	  "sd 0:0:3:0: [sdd] CDB: Write(10): 2a 00 00 12 34 56 00 00 08 00\n", "sdd", "mpt2sas" },
+	  "sd 0:0:3:0: [sdd] CDB: Write(10): 2a 00 00 12 34 56 00 00 08 00\n",
+	    "sdd", "mpt2sas" },
 };
 
 START_TEST(drivers)

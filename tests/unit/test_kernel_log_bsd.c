@@ -36,9 +36,11 @@ static const struct kernel_log_row rows[] = {
 	    "Feb 13 12:08:51 (da0:mps0:0:3:0): CAM status: Command timeout\n"
 	    "Feb 13 12:08:52 mail1 mon[77]: ad0: TIMEOUT - WRITE_DMA retrying (2 retries left) LBA=5\n",
 	    "T ad0 WRITE_DMA 2;T da0 WRITE(10) 1;" },
-	{ "hard error of release 4", "ad0s1a: hard error reading fsbn 12345 of 0-127 (ad0 bn 12345; cn 12 tn 3 sn 4) status=59 error=40\n",
+	{ "hard error of release 4",
+	    "ad0s1a: hard error reading fsbn 12345 of 0-127 (ad0 bn 12345; cn 12 tn 3 sn 4) status=59 error=40\n",
 	    "F ad0 1;" },
-	{ "hard error that is tried again", "ad0s1a: UDMA ICRC error writing fsbn 12345 of 0-127 (ad0 bn 12345; cn 12 tn 3 sn 4) retrying\n", "" },
+	{ "hard error that is tried again",
+	    "ad0s1a: UDMA ICRC error writing fsbn 12345 of 0-127 (ad0 bn 12345; cn 12 tn 3 sn 4) retrying\n", "" },
 	{ "retries of one command",
 	    "ad4: TIMEOUT - WRITE_DMA48 retrying (2 retries left) LBA=318904207\n"
 	    "ad4: TIMEOUT - WRITE_DMA48 retrying (1 retry left) LBA=318904207\n"
@@ -71,7 +73,8 @@ static const struct kernel_log_row rows[] = {
 	    "ad0: TIMEOUT - FLUSHCACHE retrying (1 retry left)\n",
 	    "T ad0 FLUSHCACHE 2;" },
 	{ "setfeatures", "ad6: FAILURE - SETFEATURES 0x85 timed out\n", "T ad6 SETFEATURES 0x85 1;F ad6 1;" },
-	{ "unknown command", "acd0: TIMEOUT - unknown CMD (0xa1) retrying (0 retries left)\n", "T acd0 unknown CMD (0xa1) 1;" },
+	{ "unknown command", "acd0: TIMEOUT - unknown CMD (0xa1) retrying (0 retries left)\n",
+	    "T acd0 unknown CMD (0xa1) 1;" },
 	{ "the LBA on a line of its own",
 	    "ad4: TIMEOUT - READ_DMA retrying (1 retry left)\n"
 	    " LBA=4711\n"
@@ -95,7 +98,8 @@ static const struct kernel_log_row rows[] = {
 	    "ad4: TIMEOUT - READ_DMA retrying (0 retries left) LBA=1\n",
 	    "T ad4 READ_DMA 1;T ad6 WRITE_DMA 1;" },
 	{ "two disks on one line",
-	    "ad4: TIMEOUT - READ_DMA retrying (1 retry left)ad6: TIMEOUT - WRITE_DMA retrying (1 retry left) LBA=2\n LBA=1\n",
+	    "ad4: TIMEOUT - READ_DMA retrying (1 retry left)ad6: TIMEOUT - WRITE_DMA retrying (1 retry left) LBA=2\n "
+	    "LBA=1\n",
 	    "T ad6 WRITE_DMA 1;T ad4 READ_DMA 1;" },
 	{ "two disks, whole lines",
 	    "ad4: TIMEOUT - READ_DMA retrying (1 retry left) LBA=1\n"
@@ -104,7 +108,8 @@ static const struct kernel_log_row rows[] = {
 	    "ad6: TIMEOUT - READ_DMA retrying (0 retries left) LBA=1\n"
 	    "ad6: FAILURE - READ_DMA timed out LBA=1\n",
 	    "T ad4 READ_DMA 1;T ad6 READ_DMA 1;F ad6 1;" },
-	{ "a disk that has no name yet", "ata1-slave: FAILURE - ATA_IDENTIFY timed out\n", "T ata1-slave ATA_IDENTIFY 1;F ata1-slave 1;" },
+	{ "a disk that has no name yet", "ata1-slave: FAILURE - ATA_IDENTIFY timed out\n",
+	    "T ata1-slave ATA_IDENTIFY 1;F ata1-slave 1;" },
 	{ "what is no timeout",
 	    "ad0: FAILURE - READ_DMA status=51<READY,DSC,ERROR> error=40<UNCORRECTABLE> LBA=5\n"
 	    "ad0: WARNING - READ_DMA UDMA ICRC error (retrying request) LBA=9\n"
@@ -196,19 +201,23 @@ static const struct kernel_log_row rows[] = {
 	    "T nda0 WRITE 1;F nda0 1;" },
 	/* Controllers */
 	{ "mps: a line led by a tab, then the block of the same command",
-	    "\t(da0:mps0:0:3:0): WRITE(10). CDB: 2a 00 00 12 34 56 00 00 08 00 length 4096 SMID 310 Command timeout on target 3(0x000c) 60000 set, 60.12345 elapsed\n"
+	    "\t(da0:mps0:0:3:0): WRITE(10). CDB: 2a 00 00 12 34 56 00 00 08 00 length 4096 SMID 310 Command timeout on "
+	    "target 3(0x000c) 60000 set, 60.12345 elapsed\n"
 	    "mps0: Sending abort to target 3 for SMID 310\n"
 	    "(da0:mps0:0:3:0): WRITE(10). CDB: 2a 00 00 12 34 56 00 00 08 00 \n"
 	    "(da0:mps0:0:3:0): CAM status: Command timeout\n"
 	    "(da0:mps0:0:3:0): Retrying command, 3 more tries remain\n"
 	    "mps0: Reinitializing controller\n"
-	    "\t(da1:mps0:0:4:0): READ(10). CDB: 28 00 00 12 34 56 00 00 08 00 length 4096 SMID 311 terminated ioc 804b loginfo 31130000 scsi 0 state c xfer 0\n",
+	    "\t(da1:mps0:0:4:0): READ(10). CDB: 28 00 00 12 34 56 00 00 08 00 length 4096 SMID 311 terminated ioc 804b "
+	    "loginfo 31130000 scsi 0 state c xfer 0\n",
 	    "T da0 WRITE(10) 1;R mps0 1;" },
 	{ "mpr: a comma, in syslog",
-	    "Mar  3 02:11:40 h kernel: \t(da7:mpr0:0:9:0): READ(16). CDB: 88 00 00 00 00 02 ba a0 f4 00 00 00 00 08 00 00 length 4096 SMID 77 Command timeout on target 9(0x0011), 60000 set, 60.5 elapsed\n",
+	    "Mar  3 02:11:40 h kernel: \t(da7:mpr0:0:9:0): READ(16). CDB: 88 00 00 00 00 02 ba a0 f4 00 00 00 00 08 00 00 "
+	    "length 4096 SMID 77 Command timeout on target 9(0x0011), 60000 set, 60.5 elapsed\n",
 	    "T da7 READ(16) 1;" },
 	{ "old mps",
-	    "\t(da2:mps0:0:2:0): SYNCHRONIZE CACHE(10). CDB: 35 00 00 00 00 00 00 00 00 00 length 0 SMID 563 command timeout cm 0xffffff8000c5bb38 ccb 0xfffffe0015b4a800\n"
+	    "\t(da2:mps0:0:2:0): SYNCHRONIZE CACHE(10). CDB: 35 00 00 00 00 00 00 00 00 00 length 0 SMID 563 command "
+	    "timeout cm 0xffffff8000c5bb38 ccb 0xfffffe0015b4a800\n"
 	    "\t(noperiph:mps0:0:2:0): SMID 1 abort TaskMID 563 status 0x4a code 0x0 count 1\n"
 	    "\t(noperiph:mps1:0:2:0): SMID 3 Command timeout on target 2(0x000c) 60000 set, 60.1 elapsed\n",
 	    "T da2 SYNCHRONIZE CACHE(10) 1;T mps1  1;" },
@@ -350,7 +359,8 @@ static const struct kernel_log_row rows[] = {
 	    "wd0a: device timeout reading fsbn 64 of 64-95 (wd0 bn 127; cn 0 tn 2 sn 1), retrying\n"
 	    "cd0(pciide0:1:1): timeout\n\ttype: atapi\n\tc_bcount: 2048\n\tc_skip: 0\n",
 	    "T wd1 reading 1;T wd0 reading 1;T cd0  1;" },
-	{ "release 4, ATAPI", "acd0: READ_BIG command timeout - resetting\nacd0: READ_BIG command timeout - resetting\n", "T acd0 READ_BIG 1;" },
+	{ "release 4, ATAPI", "acd0: READ_BIG command timeout - resetting\nacd0: READ_BIG command timeout - resetting\n",
+	    "T acd0 READ_BIG 1;" },
 	{ "CAM, two lines run together",
 	    "(da1:mps0:0:3:0): READ(10). CDB: 28 00 00 12 34 56 00 00 08 00 \n"
 	    "(da2:mps0:0:4:0): (da1:mps0:0:3:0): CAM status: Command timeout\n",

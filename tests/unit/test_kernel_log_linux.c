@@ -41,12 +41,14 @@ static const struct kernel_log_row rows[] = {
 	    "T ata3.00 READ FPDMA QUEUED 1;R ata3 2;" },
 	{ "libata, newline escaped by the relay",
 	    "Mar  3 02:11:40 h kernel: [ 12.345] ata1.00: failed command: READ DMA\n"
-	    "Mar  3 02:11:40 h kernel: [ 12.345] ata1.00: cmd c8/00:08:00:00:00/00:00:00:00:00/e0 tag 0 dma 4096 in#012         res 40/00:00:00:00:00/00:00:00:00:00/00 Emask 0x4 (timeout)\n",
+	    "Mar  3 02:11:40 h kernel: [ 12.345] ata1.00: cmd c8/00:08:00:00:00/00:00:00:00:00/e0 tag 0 dma 4096 in#012     "
+	    "    res 40/00:00:00:00:00/00:00:00:00:00/00 Emask 0x4 (timeout)\n",
 	    "T ata1.00 READ DMA 1;" },
 	{ "libata, /dev/kmsg",
 	    "3,1001,1209494129,-;ata1.00: failed command: READ DMA\n"
 	    " SUBSYSTEM=scsi\n DEVICE=+scsi:0:0:0:0\n"
-	    "3,1002,1209494140,-;ata1.00: cmd c8/00:08:00:00:00/00:00:00:00:00/e0 tag 0 dma 4096 in\\x0a         res 40/00:00:00:00:00/00:00:00:00:00/00 Emask 0x4 (timeout)\n"
+	    "3,1002,1209494140,-;ata1.00: cmd c8/00:08:00:00:00/00:00:00:00:00/e0 tag 0 dma 4096 in\\x0a         res "
+	    "40/00:00:00:00:00/00:00:00:00:00/00 Emask 0x4 (timeout)\n"
 	    "30,1003,1209494150,-;ata1.00: failed command: READ DMA\n",
 	    "T ata1.00 READ DMA 1;" },
 	{ "libata, two ports interleaved",

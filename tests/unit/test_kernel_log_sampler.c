@@ -28,7 +28,8 @@ setup(void)
 	writer = open(kmsg, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	ck_assert_int_ge(writer, 0);
 	ck_assert_int_eq(fcntl(writer, F_SETFL, O_NONBLOCK | O_DIRECT), 0); /* packets */
-	config = (struct sampler_config){ .proc_dir = proc.dir, .sys_dir = proc.dir, .kmsg_path = kmsg, .state_dir = state.dir };
+	config =
+	    (struct sampler_config){ .proc_dir = proc.dir, .sys_dir = proc.dir, .kmsg_path = kmsg, .state_dir = state.dir };
 	sampled_open(&sampled, "kernel_log", &config);
 }
 
@@ -70,7 +71,9 @@ put_full(unsigned from, unsigned to)
 START_TEST(history_is_a_baseline)
 {
 	put_full(10, 14);
-	sampled_expect(&sampled, 100, "!hiwat_limit_reports_total{resource=\"conntrack\"}\nhiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
+	sampled_expect(&sampled, 100,
+	    "!hiwat_limit_reports_total{resource=\"conntrack\"}\nhiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"}"
+	    " 0\n");
 	put_full(15, 16);
 	put("12", 17, full); /* written by a program */
 	put("6", 18, "usb 1-1: new high-speed USB device");
@@ -87,7 +90,9 @@ START_TEST(restarts_neither_lose_nor_repeat)
 	sampled_expect(&sampled, 110, "hiwat_limit_reports_total{resource=\"conntrack\"} 2\n");
 	reopen();
 	put_full(10, 17);
-	sampled_expect(&sampled, 120, "hiwat_limit_reports_total{resource=\"conntrack\"} 3\nhiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
+	sampled_expect(&sampled, 120,
+	    "hiwat_limit_reports_total{resource=\"conntrack\"} "
+	    "3\nhiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
 }
 END_TEST
 
@@ -113,11 +118,15 @@ START_TEST(gaps_are_counted)
 	put_full(10, 14);
 	sampled_expect(&sampled, 100, "hiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
 	put_full(25, 25);
-	sampled_expect(&sampled, 110, "hiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 10\nhiwat_limit_reports_total{resource=\"conntrack\"} 1\n");
+	sampled_expect(&sampled, 110,
+	    "hiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} "
+	    "10\nhiwat_limit_reports_total{resource=\"conntrack\"} 1\n");
 	/* The log was overwritten while the agent was down. */
 	reopen();
 	put_full(30, 30);
-	sampled_expect(&sampled, 120, "hiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 14\nhiwat_limit_reports_total{resource=\"conntrack\"} 2\n");
+	sampled_expect(&sampled, 120,
+	    "hiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} "
+	    "14\nhiwat_limit_reports_total{resource=\"conntrack\"} 2\n");
 }
 END_TEST
 
@@ -132,7 +141,9 @@ START_TEST(a_new_boot_starts_at_zero)
 	sampled_open(&sampled, "kernel_log", &config);
 	/* What the log holds of the start of this boot is news, not history. */
 	put_full(0, 2);
-	sampled_expect(&sampled, 20, "hiwat_limit_reports_total{resource=\"conntrack\"} 3\nhiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
+	sampled_expect(&sampled, 20,
+	    "hiwat_limit_reports_total{resource=\"conntrack\"} "
+	    "3\nhiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
 }
 END_TEST
 
@@ -184,7 +195,9 @@ START_TEST(bursts)
 		put("6", sequence++, message);
 		put("4", sequence++, full);
 	}
-	sampled_expect(&sampled, 110, "hiwat_limit_reports_total{resource=\"conntrack\"} 95\nhiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
+	sampled_expect(&sampled, 110,
+	    "hiwat_limit_reports_total{resource=\"conntrack\"} "
+	    "95\nhiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
 }
 END_TEST
 

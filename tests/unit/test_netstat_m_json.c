@@ -10,7 +10,8 @@
 #define DUMP(mbufs) \
 	"{\"__version\": \"1\", \"mbuf-statistics\": {\"mbuf-current\":" mbufs ",\"mbuf-cache\":-3,\"mbuf-total\":9," \
 	"\"cluster-current\":18446744073709551611,\"cluster-max\":100,\"packet-count\":5,\"packet-free\":6," \
-	"\"jumbo-count\":1,\"jumbo-max\":0,\"jumbo-page-size\":4,\"jumbo9-count\":2,\"jumbo16-count\":3,\"jumbo16-limit\":77," \
+	"\"jumbo-count\":1,\"jumbo-max\":0,\"jumbo-page-size\":4,\"jumbo9-count\":2,\"jumbo16-count\":3,\"jumbo16-limit\":" \
+	"77," \
 	"\"bytes-in-use\":2,\"bytes-in-cache\":3,\"bytes-total\":5,\"mbuf-failures\":11,\"packet-sleeps\":12," \
 	"\"jumbop-failures\":13,\"jumbop-sleeps\":14,\"nsfbufs-current\":1,\"nsfbufs-peak\":2,\"nsfbufs\":3," \
 	"\"sendfile-io-count\":4,\"sendfile-pages-sent\":99,\"sfbufs-alloc-failed\":5,\"sfbufs-alloc-wait\":6"
@@ -22,16 +23,20 @@ static const struct {
 	const char *expected;
 } rows[] = {
 	{ "whole", DUMP("7") "}}\n", 0,
-	    POOL("in_use", "mbuf", "7") POOL("cached", "mbuf", "0") POOL("allocated", "mbuf", "9") POOL("in_use", "cluster", "0")
-	    POOL("limit", "cluster", "100") POOL("in_use", "packet", "5") POOL("cached", "packet", "6")
-	    "!hiwat_mbuf_pool_limit{pool=\"jumbo_page\"}\n" POOL("item_bytes", "jumbo_page", "4096")
-	    POOL("item_bytes", "jumbo_9k", "9216") POOL("limit", "jumbo_16k", "77")
-	    "hiwat_mbuf_bytes_in_use 2048\nhiwat_mbuf_bytes_cached 3072\nhiwat_mbuf_bytes_allocated 5120\n"
-	    "hiwat_mbuf_requests_denied_total{pool=\"mbuf\"} 11\nhiwat_mbuf_requests_delayed_total{pool=\"packet\"} 12\n"
-	    "hiwat_mbuf_requests_denied_total{pool=\"jumbo_page\"} 13\nhiwat_mbuf_requests_delayed_total{pool=\"jumbo_page\"} 14\n"
-	    "hiwat_mbuf_sfbufs_in_use 1\nhiwat_mbuf_sfbufs_peak 2\nhiwat_mbuf_sfbufs_limit 3\nhiwat_mbuf_sendfile_io_total 4\n"
-	    "hiwat_mbuf_sfbuf_requests_denied_total 5\nhiwat_mbuf_sfbuf_requests_delayed_total 6\n" },
-	{ "closing braces missing", DUMP("7") "\n", 0, POOL("in_use", "mbuf", "7") "hiwat_mbuf_sfbuf_requests_delayed_total 6\n" },
+	    POOL("in_use", "mbuf", "7") POOL("cached", "mbuf", "0") POOL("allocated", "mbuf", "9")
+		POOL("in_use", "cluster", "0") POOL("limit", "cluster", "100") POOL("in_use", "packet", "5") POOL("cached",
+		    "packet", "6") "!hiwat_mbuf_pool_limit{pool=\"jumbo_page\"}\n" POOL("item_bytes", "jumbo_page", "4096")
+		    POOL("item_bytes", "jumbo_9k", "9216") POOL("limit", "jumbo_16k",
+			"77") "hiwat_mbuf_bytes_in_use 2048\nhiwat_mbuf_bytes_cached 3072\nhiwat_mbuf_bytes_allocated 5120\n"
+			      "hiwat_mbuf_requests_denied_total{pool=\"mbuf\"} "
+			      "11\nhiwat_mbuf_requests_delayed_total{pool=\"packet\"} 12\n"
+			      "hiwat_mbuf_requests_denied_total{pool=\"jumbo_page\"} "
+			      "13\nhiwat_mbuf_requests_delayed_total{pool=\"jumbo_page\"} 14\n"
+			      "hiwat_mbuf_sfbufs_in_use 1\nhiwat_mbuf_sfbufs_peak 2\nhiwat_mbuf_sfbufs_limit "
+			      "3\nhiwat_mbuf_sendfile_io_total 4\n"
+			      "hiwat_mbuf_sfbuf_requests_denied_total 5\nhiwat_mbuf_sfbuf_requests_delayed_total 6\n" },
+	{ "closing braces missing", DUMP("7") "\n", 0,
+	    POOL("in_use", "mbuf", "7") "hiwat_mbuf_sfbuf_requests_delayed_total 6\n" },
 	{ "closing brace too many", "}" DUMP("7") "}}}", 0, POOL("in_use", "mbuf", "7") },
 	{ "container never opened", "netstat: kern.ipc.sfstat: No such \"file\n{\"mbuf-current\":7,\"mbuf-cache\":1}}\n", 0,
 	    POOL("in_use", "mbuf", "7") },
@@ -42,9 +47,10 @@ static const struct {
 	{ "cut inside a number", "{\"mbuf-statistics\":{\"mbuf-current\":7,\"mbuf-cache\":12", 0,
 	    POOL("in_use", "mbuf", "7") "!hiwat_mbuf_pool_cached{pool=\"mbuf\"}\n" },
 	{ "two documents: the last", DUMP("7") "}}\n" DUMP("8") "}}\n", 0, POOL("in_use", "mbuf", "8") },
-	{ "two documents, the last cut: the one before", DUMP("7") "}}\n{\"mbuf-statistics\":{\"mbuf-current\":8,\"mbuf-cache\":1", 0,
-	    POOL("in_use", "mbuf", "7") },
-	{ "with the command and CRLF", "$ netstat --libxo json -m\r\n{\r\n  \"mbuf-statistics\": {\r\n    \"mbuf-current\": 7\r\n  }\r\n}\r\n", 0,
+	{ "two documents, the last cut: the one before",
+	    DUMP("7") "}}\n{\"mbuf-statistics\":{\"mbuf-current\":8,\"mbuf-cache\":1", 0, POOL("in_use", "mbuf", "7") },
+	{ "with the command and CRLF",
+	    "$ netstat --libxo json -m\r\n{\r\n  \"mbuf-statistics\": {\r\n    \"mbuf-current\": 7\r\n  }\r\n}\r\n", 0,
 	    POOL("in_use", "mbuf", "7") },
 	{ "pages in bytes", "{\"jumbo-page-size\":4096}", 0, POOL("item_bytes", "jumbo_page", "4096") },
 	{ "no number", "{\"mbuf-current\":null,\"mbuf-cache\":{},\"mbuf-total\":1.5}", HIWAT_E_NODATA, "" },

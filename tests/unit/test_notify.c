@@ -257,8 +257,8 @@ START_TEST(refused_and_expired_make_room)
 
 	server.script = script;
 	server.n_script = 1;
-	add("pager", 0, 1, "trigger", 0);                          /* refused for good */
-	add("pager", 0, 2, "resolve", 0);                          /* and what follows goes on */
+	add("pager", 0, 1, "trigger", 0);                              /* refused for good */
+	add("pager", 0, 2, "resolve", 0);                              /* and what follows goes on */
 	add("pager", 1, 1, "trigger", clock_wall_ns() - NSEC_PER_SEC); /* too late already */
 	ck_assert_int_eq(store_flush(store), 0);
 	buf_init(&why, 200);

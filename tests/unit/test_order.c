@@ -152,7 +152,8 @@ START_TEST(lost_batches_are_sent_again)
 {
 	struct order o = { .sent = 11, .sent_before = lost_rows[_i].sent_before };
 
-	ck_assert(order_acknowledged(&o, lost_rows[_i].received, lost_rows[_i].next, lost_rows[_i].oldest) == lost_rows[_i].lost);
+	ck_assert(
+	    order_acknowledged(&o, lost_rows[_i].received, lost_rows[_i].next, lost_rows[_i].oldest) == lost_rows[_i].lost);
 	ck_assert_uint_eq(o.sent, lost_rows[_i].sent);
 }
 END_TEST

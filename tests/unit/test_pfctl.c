@@ -46,25 +46,23 @@ static const struct {
 	    "hiwat_pf_enabled 1\nhiwat_pf_running_seconds 93784\nhiwat_pf_states 12\nhiwat_pf_state_searches_total 300\n"
 	    "hiwat_pf_counter_total{counter=\"memory\"} 5\n!hiwat_pf_source_nodes\n!" UNKNOWN("info") "\n" },
 	{ "the heading decides what a row means", pfctl_info_parse,
-	    STATUS
-	    "Hostid:   0x8ec2f1a3\nChecksum: 0x00112233445566778899aabbccddeeff\n\n" TABLE
-	    "  half-open tcp                          3                 \n"
-	    "Source Tracking Table\n"
-	    "  current entries                        7               \n"
-	    "  searches                              31            0.0/s\n"
-	    "  inserts                               32            0.0/s\n"
-	    "  removals                              33            0.0/s\n"
-	    "Fragments\n"
-	    "  current entries                        9               \n"
-	    "  searches                              41            0.0/s\n"
-	    "  inserts                               42            0.0/s\n"
-	    "  removals                              43            0.0/s\n" COUNTERS
-	    "Limit Counters\n"
-	    "  max states per rule                   51            0.0/s\n"
-	    "  overload flush states                 52            0.0/s\n"
-	    "Adaptive Syncookies Watermarks\n"
-	    "  start                              25000 states\n"
-	    "  end                                12500 states\n",
+	    STATUS "Hostid:   0x8ec2f1a3\nChecksum: 0x00112233445566778899aabbccddeeff\n\n" TABLE
+		   "  half-open tcp                          3                 \n"
+		   "Source Tracking Table\n"
+		   "  current entries                        7               \n"
+		   "  searches                              31            0.0/s\n"
+		   "  inserts                               32            0.0/s\n"
+		   "  removals                              33            0.0/s\n"
+		   "Fragments\n"
+		   "  current entries                        9               \n"
+		   "  searches                              41            0.0/s\n"
+		   "  inserts                               42            0.0/s\n"
+		   "  removals                              43            0.0/s\n" COUNTERS "Limit Counters\n"
+		   "  max states per rule                   51            0.0/s\n"
+		   "  overload flush states                 52            0.0/s\n"
+		   "Adaptive Syncookies Watermarks\n"
+		   "  start                              25000 states\n"
+		   "  end                                12500 states\n",
 	    0,
 	    "hiwat_pf_states 12\nhiwat_pf_half_open_states 3\nhiwat_pf_state_removals_total 8\nhiwat_pf_source_nodes 7\n"
 	    "hiwat_pf_source_node_searches_total 31\nhiwat_pf_source_node_inserts_total 32\n"
@@ -93,7 +91,8 @@ static const struct {
 	    "hiwat_pf_states 3\nhiwat_pf_running_seconds 3600\nhiwat_pf_counter_total{counter=\"match\"} 2\n"
 	    "hiwat_pf_counter_total{counter=\"synproxy\"} 1\n" },
 	{ "disabled", pfctl_info_parse, "Status: Disabled                              Debug: Urgent\n\n" ZEROS, 0,
-	    "hiwat_pf_enabled 0\nhiwat_pf_states 0\nhiwat_pf_counter_total{counter=\"match\"} 0\n!hiwat_pf_running_seconds\n" },
+	    "hiwat_pf_enabled 0\nhiwat_pf_states 0\nhiwat_pf_counter_total{counter=\"match\"} "
+	    "0\n!hiwat_pf_running_seconds\n" },
 	{ "disabled for a while is not running", pfctl_info_parse,
 	    "Status: Disabled for 0 days 00:10:00          Debug: Urgent\n\n" ZEROS, 0,
 	    "hiwat_pf_enabled 0\n!hiwat_pf_running_seconds\n" },
@@ -121,8 +120,9 @@ static const struct {
 	    0,
 	    "hiwat_pf_running_seconds 100\nhiwat_pf_states 5\nhiwat_pf_state_searches_total 80\n"
 	    "hiwat_pf_counter_total{counter=\"match\"} 9\n!" UNKNOWN("info") "\n" },
-	{ "a counter of the future", pfctl_info_parse, STATUS TABLE COUNTERS "  frob-limit                            77            0.0/s\n",
-	    0, "hiwat_pf_counter_total{counter=\"frob-limit\"} 77\n" },
+	{ "a counter of the future", pfctl_info_parse,
+	    STATUS TABLE COUNTERS "  frob-limit                            77            0.0/s\n", 0,
+	    "hiwat_pf_counter_total{counter=\"frob-limit\"} 77\n" },
 	{ "a section of the future is not the state table", pfctl_info_parse,
 	    STATUS TABLE "Frob Table\n  current entries                      999               \n" COUNTERS, 0,
 	    "hiwat_pf_states 12\nhiwat_pf_counter_total{counter=\"match\"} 40\n" },
@@ -139,20 +139,20 @@ static const struct {
 	    "!hiwat_pf_counter_total{counter=\"match\"}\n" UNKNOWN("info") " 1\n" },
 	{ "the last of two", pfctl_info_parse,
 	    STATUS TABLE COUNTERS "Status: Enabled for 2 days 00:00:00\nState Table  Total  Rate\n  current entries  99\n"
-	    "  searches  1  1.0/s\n  inserts  1  1.0/s\n  removals  1  1.0/s\n" COUNTERS,
+				  "  searches  1  1.0/s\n  inserts  1  1.0/s\n  removals  1  1.0/s\n" COUNTERS,
 	    0, "hiwat_pf_states 99\nhiwat_pf_running_seconds 172800\n" },
 	{ "the last complete one", pfctl_info_parse,
-	    STATUS TABLE COUNTERS "Status: Enabled for 2 days 00:00:00\n\nState Table                          Total             Rate\n"
+	    STATUS TABLE COUNTERS
+	    "Status: Enabled for 2 days 00:00:00\n\nState Table                          Total             Rate\n"
 	    "  current entries                       99               \n  sear",
 	    0, "hiwat_pf_states 12\nhiwat_pf_running_seconds 93784\n" },
 	{ "pfctl -s all", pfctl_info_parse,
 	    "FILTER RULES:\npass in all flags S/SA keep state\n\nINFO:\n" STATUS TABLE COUNTERS
 	    "\nTIMEOUTS:\ntcp.first                   120s\n\nLIMITS:\nstates        hard limit    10000\n",
-	    0,
-	    "hiwat_pf_states 12\n!hiwat_pf_counter_total{counter=\"states hard limit\"}\n!" UNKNOWN("info") "\n" },
+	    0, "hiwat_pf_states 12\n!hiwat_pf_counter_total{counter=\"states hard limit\"}\n!" UNKNOWN("info") "\n" },
 	{ "not root", pfctl_info_parse, "pfctl: /dev/pf: Permission denied\n", HIWAT_E_DENIED, "" },
-	{ "not root, in securelevel words", pfctl_info_parse, "No ALTQ support in kernel\npfctl: DIOCGETSTATUS: Operation not permitted\n",
-	    HIWAT_E_DENIED, "" },
+	{ "not root, in securelevel words", pfctl_info_parse,
+	    "No ALTQ support in kernel\npfctl: DIOCGETSTATUS: Operation not permitted\n", HIWAT_E_DENIED, "" },
 	{ "no pf", pfctl_info_parse, "pfctl: /dev/pf: No such file or directory", HIWAT_E_MISSING, "" },
 	{ "something else", pfctl_info_parse, "40/60/100/9000 mbuf clusters in use\n", HIWAT_E_NODATA, "" },
 	/* ---------------------------------------------------------------------------------------------------- memory */
@@ -164,22 +164,29 @@ static const struct {
 	{ "a whole limit at the very end", pfctl_memory_parse, LIMITS3 "table-entries hard limit   200000", 0,
 	    "hiwat_pf_limit{pool=\"table-entries\"} 200000\n" },
 	{ "blanks collapsed, prompts, CRLF", pfctl_memory_parse,
-	    "root@fw:~ # pfctl -sm\r\nroot@fw:~ # states hard limit 10000\r\nsrc-nodes hard limit 20000\r\nfrobs\r\nfrags hard limit 300", 0,
+	    "root@fw:~ # pfctl -sm\r\nroot@fw:~ # states hard limit 10000\r\nsrc-nodes hard limit 20000\r\nfrobs\r\nfrags "
+	    "hard limit 300",
+	    0,
 	    "hiwat_pf_limit{pool=\"states\"} 10000\nhiwat_pf_limit{pool=\"src-nodes\"} 20000\n"
 	    "hiwat_pf_limit{pool=\"frags\"} 300\n" UNKNOWN("memory") " 1\n" },
-	{ "the last complete list", pfctl_memory_parse, LIMITS3 "states        hard limit    20000\nsrc-nodes     hard limit    2", 0,
+	{ "the last complete list", pfctl_memory_parse,
+	    LIMITS3 "states        hard limit    20000\nsrc-nodes     hard limit    2", 0,
 	    "hiwat_pf_limit{pool=\"states\"} 10000\n" },
 	{ "the last list", pfctl_memory_parse,
-	    LIMITS3 "states        hard limit    20000\nsrc-nodes     hard limit    20000\nfrags         hard limit     6000\n", 0,
-	    "hiwat_pf_limit{pool=\"states\"} 20000\nhiwat_pf_limit{pool=\"frags\"} 6000\n" },
-	{ "a limit that is none", pfctl_memory_parse, "states        hard limit 4294967295\nfrags         hard limit        0\n", 0,
+	    LIMITS3
+	    "states        hard limit    20000\nsrc-nodes     hard limit    20000\nfrags         hard limit     6000\n",
+	    0, "hiwat_pf_limit{pool=\"states\"} 20000\nhiwat_pf_limit{pool=\"frags\"} 6000\n" },
+	{ "a limit that is none", pfctl_memory_parse,
+	    "states        hard limit 4294967295\nfrags         hard limit        0\n", 0,
 	    "!hiwat_pf_limit{pool=\"states\"}\n!hiwat_pf_limit{pool=\"frags\"}\n" },
 	{ "limits denied", pfctl_memory_parse, "pfctl: /dev/pf: Permission denied", HIWAT_E_DENIED, "" },
 	{ "no limits", pfctl_memory_parse, "tcp.first                   120s\n", HIWAT_E_NODATA, "" },
 	/* -------------------------------------------------------------------------------------------------- timeouts */
 	{ "seconds and states", pfctl_timeouts_parse,
-	    "tcp.first                   120s\nsctp.first                   60s\nfrag                         60s\ninterval  10s\n"
-	    "adaptive.start            60000 states\nadaptive.end             120000 states\nsrc.track                     0s\n",
+	    "tcp.first                   120s\nsctp.first                   60s\nfrag                         60s\ninterval "
+	    " 10s\n"
+	    "adaptive.start            60000 states\nadaptive.end             120000 states\nsrc.track                     "
+	    "0s\n",
 	    0,
 	    "hiwat_pf_timeout_seconds{timeout=\"tcp.first\"} 120\nhiwat_pf_timeout_seconds{timeout=\"sctp.first\"} 60\n"
 	    "hiwat_pf_timeout_seconds{timeout=\"frag\"} 60\nhiwat_pf_timeout_seconds{timeout=\"src.track\"} 0\n"
@@ -187,7 +194,8 @@ static const struct {
 	    "!hiwat_pf_timeout_seconds{timeout=\"adaptive.start\"}\n!" UNKNOWN("timeouts") "\n" },
 	{ "adaptive timeouts are off", pfctl_timeouts_parse,
 	    "tcp.first  120s\nadaptive.start                0 states\nadaptive.end                  0 states\n", 0,
-	    "hiwat_pf_timeout_seconds{timeout=\"tcp.first\"} 120\n!hiwat_pf_adaptive_start_states\n!hiwat_pf_adaptive_end_states\n" },
+	    "hiwat_pf_timeout_seconds{timeout=\"tcp.first\"} "
+	    "120\n!hiwat_pf_adaptive_start_states\n!hiwat_pf_adaptive_end_states\n" },
 	{ "cut before the unit", pfctl_timeouts_parse, "tcp.first  120s\ntcp.opening  3", 0,
 	    "hiwat_pf_timeout_seconds{timeout=\"tcp.first\"} 120\n!hiwat_pf_timeout_seconds{timeout=\"tcp.opening\"}\n" },
 	{ "cut in the unit", pfctl_timeouts_parse, "tcp.first  120s\nadaptive.start  6000 sta", 0,
@@ -204,7 +212,8 @@ static const struct {
 	    "    flags S/SA keep state (max-src-conn 9, overload <web abusers> flush)\n",
 	    0,
 	    "hiwat_pf_overload_table{table=\"bad_hosts\"} 1\nhiwat_pf_overload_table{table=\"web abusers\"} 1\n"
-	    "!hiwat_pf_overload_table{table=\"nobody\"}\n!hiwat_pf_overload_table{table=\"comment\"}\n!" UNKNOWN("rules") "\n" },
+	    "!hiwat_pf_overload_table{table=\"nobody\"}\n!hiwat_pf_overload_table{table=\"comment\"}\n!" UNKNOWN(
+		"rules") "\n" },
 	{ "half a name", pfctl_rules_parse, "pass in keep state (max-src-conn 5, overload <bad_ho", 0,
 	    "!hiwat_pf_overload_table{table=\"bad_ho\"}\n" },
 	{ "no rules", pfctl_rules_parse, "Status: Disabled\n", HIWAT_E_NODATA, "" },
@@ -228,7 +237,9 @@ static const struct {
 	    "# pfctl -t bad_hosts -T show\n   10.0.0.1\n   10.1.0.0/16\n  !10.1.2.3\n   2001:db8::/32\n"
 	    "# pfctl -t empty -T show\n# pfctl -T show -t other -v\n   192.0.2.1\n\tCleared:     Tue Jan  5 10:00:00 2021\n"
 	    "\tIn/Block:    [ Packets: 0                  Bytes: 0                  ]\n",
-	    0, "hiwat_pf_table_entries{table=\"bad_hosts\"} 4\nhiwat_pf_table_entries{table=\"other\"} 1\n!" UNKNOWN("tables") "\n" },
+	    0,
+	    "hiwat_pf_table_entries{table=\"bad_hosts\"} 4\nhiwat_pf_table_entries{table=\"other\"} 1\n!" UNKNOWN(
+		"tables") "\n" },
 	{ "a list without a name", pfctl_tables_parse, "   10.0.0.1\n   10.0.0.2\n", 0,
 	    "hiwat_pf_table_entries{table=\"\"} 2\n" },
 	{ "names alone", pfctl_tables_parse, "bad_hosts\nlan\n", HIWAT_E_NODATA, "" },

@@ -22,22 +22,21 @@
 #include "store.h"
 #include "web.h"
 
-static const char rules_text[] =
-    "rules:\n"
-    "  - id: listen-overflow\n"
-    "    cause: listen\n"
-    "    threshold_source: ours\n"
-    "    reason: connections are lost\n"
-    "    summary: the accept queue overflows\n"
-    "    warning: grows(hiwat_listen_overflows_total)\n"
-    "  - id: host-duplicate\n"
-    "    cause: host-duplicate\n"
-    "    by: []\n"
-    "    threshold_source: ours\n"
-    "    reason: one hides the other\n"
-    "    builtin: host-duplicate\n"
-    "    level: warning\n"
-    "    summary: two agents under one identity\n";
+static const char rules_text[] = "rules:\n"
+				 "  - id: listen-overflow\n"
+				 "    cause: listen\n"
+				 "    threshold_source: ours\n"
+				 "    reason: connections are lost\n"
+				 "    summary: the accept queue overflows\n"
+				 "    warning: grows(hiwat_listen_overflows_total)\n"
+				 "  - id: host-duplicate\n"
+				 "    cause: host-duplicate\n"
+				 "    by: []\n"
+				 "    threshold_source: ours\n"
+				 "    reason: one hides the other\n"
+				 "    builtin: host-duplicate\n"
+				 "    level: warning\n"
+				 "    summary: two agents under one identity\n";
 
 static char dir[64];
 static struct store *store;
@@ -78,7 +77,9 @@ open_pipeline(void)
 	path_in_dir(snapshot, "hosts.snapshot");
 	ck_assert_int_eq(store_open(db, &store, &moved), HIWAT_OK);
 	ck_assert_ptr_null(moved);
-	struct pipeline_config config = { .snapshot_path = snapshot, .hosts_max = 10, .series_max = 10000,
+	struct pipeline_config config = { .snapshot_path = snapshot,
+		.hosts_max = 10,
+		.series_max = 10000,
 		.silent_min_ms = 60000 };
 	pipeline = pipeline_new(&config, make_rules(), store, NULL, 0);
 	ck_assert_ptr_nonnull(pipeline);
@@ -94,8 +95,14 @@ setup(void)
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	open_pipeline();
 	web = (struct web){ .pipeline = pipeline, .store = store };
-	listener = (struct http_listener){ .address = "127.0.0.1", .body_max = CODEC_BATCH_MAX, .body_total_max = 8u << 20,
-		.response_max = 4096, .threads = 2, .connections_max = 64, .idle_s = 30, .deadline_ms = 10000 };
+	listener = (struct http_listener){ .address = "127.0.0.1",
+		.body_max = CODEC_BATCH_MAX,
+		.body_total_max = 8u << 20,
+		.response_max = 4096,
+		.threads = 2,
+		.connections_max = 64,
+		.idle_s = 30,
+		.deadline_ms = 10000 };
 	buf_init(&why, 1000);
 	ck_assert_msg(http_start(&listener, records_handle, &web, &web.ingest, &why) == HIWAT_OK, "%s", buf_str(&why));
 	buf_fini(&why);
@@ -416,7 +423,8 @@ END_TEST
 /* A client that never ends its headers is cut off, however busy it looks; one that has sent a request is left alone. */
 START_TEST(slow_headers)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(http_port(web.ingest)),
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		.sin_port = htons(http_port(web.ingest)),
 		.sin_addr = { htonl(INADDR_LOOPBACK) } };
 	char c;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

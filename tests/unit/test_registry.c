@@ -17,11 +17,14 @@ static const struct {
 	const char *expected;
 } rows[] = {
 	{ "an export",
-	    HEAD TCPIP "\"TcpTimedWaitDelay\"=dword:0000001e\r\n\"MaxUserPort\"=dword:0000fffe\r\n\"Hostname\"=\"fw\"\r\n"
+	    HEAD TCPIP
+	    "\"TcpTimedWaitDelay\"=dword:0000001e\r\n\"MaxUserPort\"=dword:0000fffe\r\n\"Hostname\"=\"fw\"\r\n"
 	    "\"DataBasePath\"=hex(2):25,00,53,00,\\\r\n  79,00,73,00\r\n\"Big\"=hex(b):01,00,00,00,01,00,00,00\r\n@=\"\"\r\n"
 	    "\"Say \\\"hi\\\"\"=dword:00000001\r\n\r\n"
-	    "[HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces\\{1-2}]\r\n\"MTU\"=dword:000005dc\r\n"
-	    "[HKEY_LOCAL_MACHINE\\SYSTEM\\ControlSet001\\Services\\AFD\\Parameters]\r\n\"DefaultReceiveWindow\"=dword:00010000\r\n",
+	    "[HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces\\{1-2}]\r\n\"MTU\"="
+	    "dword:000005dc\r\n"
+	    "[HKEY_LOCAL_MACHINE\\SYSTEM\\ControlSet001\\Services\\AFD\\Parameters]\r\n\"DefaultReceiveWindow\"=dword:"
+	    "00010000\r\n",
 	    0,
 	    "hiwat_sysctl{index=\"\",name=\"TcpTimedWaitDelay\"} 30\nhiwat_sysctl{index=\"\",name=\"MaxUserPort\"} 65534\n"
 	    "hiwat_sysctl{index=\"\",name=\"Big\"} 4294967297\n"
@@ -33,8 +36,11 @@ static const struct {
 	    "hiwat_sysctl{index=\"\",name=\"A\"} 17\n" },
 	{ "reg query",
 	    "\r\nHKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\r\n"
-	    "    TcpTimedWaitDelay    REG_DWORD    0x1e\r\n    Hostname    REG_SZ    fw\r\n    Max User Port    REG_DWORD    0xfffe\r\n",
-	    0, "hiwat_sysctl{index=\"\",name=\"TcpTimedWaitDelay\"} 30\nhiwat_sysctl{index=\"\",name=\"Max User Port\"} 65534\n" },
+	    "    TcpTimedWaitDelay    REG_DWORD    0x1e\r\n    Hostname    REG_SZ    fw\r\n    Max User Port    REG_DWORD   "
+	    " 0xfffe\r\n",
+	    0,
+	    "hiwat_sysctl{index=\"\",name=\"TcpTimedWaitDelay\"} 30\nhiwat_sysctl{index=\"\",name=\"Max User Port\"} "
+	    "65534\n" },
 	{ "no key", "\"A\"=dword:00000010\r\n", HIWAT_E_NODATA, "" },
 	{ "empty export", HEAD, HIWAT_E_NODATA, "" },
 };

@@ -32,17 +32,20 @@ static const struct {
 	{ "rules: []\nrule: 1\n", "f:2:1: unknown key 'rule'; allowed: rules\n" },
 	{ "rules:\n  - text\n", "f:2:5: a rule was expected, not text\n" },
 	{ "rules:\n  - id: a\n" HEAD, "f:2:5: advice, warning or critical with a condition is missing\n" },
-	{ "rules:\n  - id: A b\n" HEAD "    warning: hiwat_pf_states > 1\n", "f:2:9: an id of a-z, 0-9 and - was expected\n" },
+	{ "rules:\n  - id: A b\n" HEAD "    warning: hiwat_pf_states > 1\n",
+	    "f:2:9: an id of a-z, 0-9 and - was expected\n" },
 	{ "rules:\n  - id: a\n" HEAD "    warning: hiwat_pf_states > 1\n  - id: a\n" HEAD
 	  "    warning: hiwat_pf_states > 1\n",
 	    "f:8:9: the id 'a' is taken by f:2\n" },
 	{ "rules:\n  - id: a\n" HEAD "    warning: 5\n", "f:7:14: a threshold needs 'expr', which is compared with it\n" },
-	{ "rules:\n  - id: a\n" HEAD "    warning: { for: 5s }\n", "f:7:14: 'when' with a threshold or a condition is missing\n" },
+	{ "rules:\n  - id: a\n" HEAD "    warning: { for: 5s }\n",
+	    "f:7:14: 'when' with a threshold or a condition is missing\n" },
 	{ "rules:\n  - id: a\n" HEAD "    warning: { when: hiwat_pf_states > 1, hold: x }\n",
 	    "f:7:49: a duration such as 500ms, 10s, 5m, 1h30m, 7d was expected\n" },
 	{ "rules:\n  - id: a\n" HEAD "    warning: absent(hiwat_pf_states)\n    clear: 5\n",
 	    "f:8:12: 'clear' needs a comparison to apply to\n" },
-	{ "rules:\n  - id: a\n" HEAD "    warning: hiwat_pf_states > 1\n    by: [pol]\n", "f:8:10: no metric has a label 'pol'\n" },
+	{ "rules:\n  - id: a\n" HEAD "    warning: hiwat_pf_states > 1\n    by: [pol]\n",
+	    "f:8:10: no metric has a label 'pol'\n" },
 	{ "rules:\n  - id: a\n" HEAD "    builtin: b\n", "f:2:5: a builtin rule has 'level' and no condition\n" },
 	{ "rules:\n  - id: a\n" HEAD "    warning: hiwat_pf_states > 1\n    level: warning\n",
 	    "f:2:5: 'level' is for builtin rules; others have advice, warning or critical\n" },
@@ -52,7 +55,8 @@ static const struct {
 	    "f:8:18: unknown name 'many': a metric, a function or one of the rule's params was expected\n"
 	    "f:7:32: unknown name 'x': a metric, a function or one of the rule's params was expected\n" },
 	/* Everything that is wrong, in one go. */
-	{ "rules:\n  - id: a\n    cause: c\n    threshold_source: theirs\n    summary: '{{limit}}'\n    warning: hiwat_x > 1\n"
+	{ "rules:\n  - id: a\n    cause: c\n    threshold_source: theirs\n    summary: '{{limit}}'\n    warning: hiwat_x > "
+	  "1\n"
 	  "  - id: b\n" HEAD "    critical: rate(hiwat_pf_states[1m]) > 1\n    fro: 5m\n",
 	    "f:6:14: unknown name 'hiwat_x': a metric, a function or one of the rule's params was expected\n"
 	    "f:2:5: 'reason' is missing\n"
@@ -146,9 +150,11 @@ START_TEST(templates)
 
 	buf_init(&text, 10000);
 	buf_init(&errors, 10000);
-	buf_printf(&text, "rules:\n  - id: r\n    cause: c\n    threshold_source: ours\n    reason: r\n    summary: '%s'\n"
+	buf_printf(&text,
+	    "rules:\n  - id: r\n    cause: c\n    threshold_source: ours\n    reason: r\n    summary: '%s'\n"
 	    "    expr: hiwat_mbuf_pool_in_use / hiwat_mbuf_pool_limit\n    warning: 0.75\n"
-	    "    eta: time_to(hiwat_mbuf_pool_in_use[15m], hiwat_mbuf_pool_limit)\n", template_rows[_i].template);
+	    "    eta: time_to(hiwat_mbuf_pool_in_use[15m], hiwat_mbuf_pool_limit)\n",
+	    template_rows[_i].template);
 	int err = rule_set_parse("f", buf_str(&text), text.len, &set, &errors);
 	if (template_rows[_i].want == NULL) {
 		ck_assert_int_eq(err, HIWAT_E_CONFIG);
@@ -175,10 +181,9 @@ START_TEST(templates)
 }
 END_TEST
 
-static const char two_rules[] =
-    "rules:\n  - id: states\n" HEAD "    warning: hiwat_pf_states > 5\n  - id: grown\n" HEAD
-    "    critical: grows(hiwat_listen_overflows_total)\n  - id: rated\n" HEAD
-    "    critical: rate(hiwat_listen_overflows_total[1m]) > 100\n";
+static const char two_rules[] = "rules:\n  - id: states\n" HEAD "    warning: hiwat_pf_states > 5\n  - id: grown\n" HEAD
+				"    critical: grows(hiwat_listen_overflows_total)\n  - id: rated\n" HEAD
+				"    critical: rate(hiwat_listen_overflows_total[1m]) > 100\n";
 
 static void
 record(struct rule_host *h, double at, double states, double overflows)
@@ -297,8 +302,9 @@ END_TEST
 START_TEST(rows_of_one_object_have_one_key)
 {
 	struct rule_set *set = load("rules:\n  - id: a\n" HEAD "    warning: hiwat_disk_timeouts_total > 0\n  - id: b\n" HEAD
-	    "    warning: hiwat_interrupts_total > 0\n  - id: c\n" HEAD "    by: [mount]\n"
-	    "    warning: hiwat_filesystem_bytes_used > 0\n  - id: d\n" HEAD "    by: []\n    warning: hiwat_zone_used > 0\n");
+				    "    warning: hiwat_interrupts_total > 0\n  - id: c\n" HEAD "    by: [mount]\n"
+				    "    warning: hiwat_filesystem_bytes_used > 0\n  - id: d\n" HEAD
+				    "    by: []\n    warning: hiwat_zone_used > 0\n");
 	struct rule_host h;
 	unsigned n;
 
@@ -326,7 +332,8 @@ END_TEST
 
 START_TEST(labels_in_use_survive_a_sweep)
 {
-	struct rule_set *set = load("rules:\n  - id: a\n" HEAD "    warning: sum by (device) (hiwat_disk_timeouts_total) > 0\n");
+	struct rule_set *set =
+	    load("rules:\n  - id: a\n" HEAD "    warning: sum by (device) (hiwat_disk_timeouts_total) > 0\n");
 	struct rule_host h;
 
 	rule_host_init(&h, set, "freebsd");
@@ -369,12 +376,13 @@ keep_not_judged(void *arg, const struct rule *rule)
 
 START_TEST(check_judges_one_sample)
 {
-	struct rule_set *set = load("rules:\n  - id: now\n" HEAD "    for: 1h\n    critical: hiwat_pf_states > 5\n"
-	    "  - id: ok\n" HEAD "    critical: hiwat_pf_states > 500\n  - id: history\n" HEAD
-	    "    critical: grows(hiwat_listen_overflows_total)\n  - id: boot\n" HEAD "    since_boot: true\n"
-	    "    critical: grows(hiwat_mbuf_requests_denied_total)\n  - id: absent\n" HEAD
-	    "    critical: hiwat_swap_bytes_used > 5\n  - id: week\n" HEAD "    for: 7d\n"
-	    "    critical: hiwat_pf_states > 5\n");
+	struct rule_set *set =
+	    load("rules:\n  - id: now\n" HEAD "    for: 1h\n    critical: hiwat_pf_states > 5\n"
+		 "  - id: ok\n" HEAD "    critical: hiwat_pf_states > 500\n  - id: history\n" HEAD
+		 "    critical: grows(hiwat_listen_overflows_total)\n  - id: boot\n" HEAD "    since_boot: true\n"
+		 "    critical: grows(hiwat_mbuf_requests_denied_total)\n  - id: absent\n" HEAD
+		 "    critical: hiwat_swap_bytes_used > 5\n  - id: week\n" HEAD "    for: 7d\n"
+		 "    critical: hiwat_pf_states > 5\n");
 	struct rule_host h;
 	struct checked c = { 0 };
 	unsigned judged = 99;
@@ -411,10 +419,10 @@ static const struct {
 	const char *host, *role;
 	const char *want; /* status at 80 */
 } override_rows[] = {
-	{ "web1", "web", "" },         /* all hosts: 90 */
-	{ "db1", "db", "critical" },   /* the role: 70, though all hosts came later */
-	{ "db2", "db", "" },           /* the host: 85 */
-	{ "off1", "web", "" },         /* off */
+	{ "web1", "web", "" },       /* all hosts: 90 */
+	{ "db1", "db", "critical" }, /* the role: 70, though all hosts came later */
+	{ "db2", "db", "" },         /* the host: 85 */
+	{ "off1", "web", "" },       /* off */
 };
 
 START_TEST(figures_are_set_otherwise)
@@ -427,7 +435,8 @@ START_TEST(figures_are_set_otherwise)
 	for (size_t i = 0; i < ARRAY_LEN(overrides); i++)
 		ck_assert_int_eq(rule_set_override(set, &overrides[i]), HIWAT_OK);
 	ck_assert_int_eq(rule_set_override(set, &(struct rule_override){ .rule = "b" }), HIWAT_E_MISSING);
-	ck_assert_int_eq(rule_set_override(set, &(struct rule_override){ .rule = "a", .param = "warning" }), HIWAT_E_MISSING);
+	ck_assert_int_eq(rule_set_override(set, &(struct rule_override){ .rule = "a", .param = "warning" }),
+	    HIWAT_E_MISSING);
 	rule_host_init(&h, set, "freebsd");
 	const struct sample_label role = { "role", override_rows[_i].role };
 	h.view.name = override_rows[_i].host;

@@ -39,7 +39,8 @@ write_delivery(const char *more)
 {
 	char text[1000];
 
-	snprintf(text, sizeof(text), "collectors: ['%s']\ntls: {ca_file: %s/ca.crt, cert_file: %s/agent.crt, key_file: %s/agent.key}\n%s",
+	snprintf(text, sizeof(text),
+	    "collectors: ['%s']\ntls: {ca_file: %s/ca.crt, cert_file: %s/agent.crt, key_file: %s/agent.key}\n%s",
 	    fake_collector_url(fake), dir, dir, dir, more);
 	write_config(text);
 }
@@ -205,7 +206,8 @@ START_TEST(survives_kills)
 	ck_assert_uint_eq(c.acknowledged, c.produced);
 	const struct fake_stats *f = fake_collector_stats(fake);
 	for (uint64_t i = 1; i <= f->received; i++)
-		ck_assert_msg(f->has[i], "%u of %u never came, oldest %u", (unsigned)i, (unsigned)f->received, (unsigned)f->oldest);
+		ck_assert_msg(f->has[i], "%u of %u never came, oldest %u", (unsigned)i, (unsigned)f->received,
+		    (unsigned)f->oldest);
 }
 END_TEST
 

@@ -62,19 +62,38 @@ close_fake(void *state)
 	__atomic_store_n(&((struct fake *)state)->closed, true, __ATOMIC_SEQ_CST);
 }
 
-static const struct sampler fake_plain = { .name = "plain", .help = "", .interval_ms = 10000, .deadline_ms = 3000,
-	.open = open_plain, .sample = sample_fake, .close = close_fake };
-static const struct sampler fake_blocking = { .name = "blocking", .help = "", .interval_ms = 10000, .deadline_ms = 1000,
-	.may_block = true, .open = open_blocking, .sample = sample_fake, .close = close_fake };
+static const struct sampler fake_plain = { .name = "plain",
+	.help = "",
+	.interval_ms = 10000,
+	.deadline_ms = 3000,
+	.open = open_plain,
+	.sample = sample_fake,
+	.close = close_fake };
+static const struct sampler fake_blocking = { .name = "blocking",
+	.help = "",
+	.interval_ms = 10000,
+	.deadline_ms = 1000,
+	.may_block = true,
+	.open = open_blocking,
+	.sample = sample_fake,
+	.close = close_fake };
 static bool
 is_configured(const struct sampler_config *c)
 {
 	return c->rndc != NULL;
 }
 
-static const struct sampler fake_paced = { .name = "paced", .help = "", .interval_ms = 10000, .deadline_ms = 60000,
-	.may_block = true, .is_paced = true, .only_configured = true, .open = open_blocking, .sample = sample_fake,
-	.close = close_fake, .is_configured = is_configured };
+static const struct sampler fake_paced = { .name = "paced",
+	.help = "",
+	.interval_ms = 10000,
+	.deadline_ms = 60000,
+	.may_block = true,
+	.is_paced = true,
+	.only_configured = true,
+	.open = open_blocking,
+	.sample = sample_fake,
+	.close = close_fake,
+	.is_configured = is_configured };
 static const struct sampler *const paced[] = { &fake_paced, NULL };
 static const struct sampler *const both[] = { &fake_blocking, &fake_plain, NULL };
 

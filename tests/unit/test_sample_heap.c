@@ -53,7 +53,10 @@ START_TEST(no_growth)
 	tree_write(&proc, "kmsg", "");
 	char kmsg[128];
 	snprintf(kmsg, sizeof(kmsg), "%s/kmsg", proc.dir);
-	struct sampler_config config = { .proc_dir = proc.dir, .sys_dir = sys.dir, .kmsg_path = kmsg, .state_dir = state.dir };
+	struct sampler_config config = { .proc_dir = proc.dir,
+		.sys_dir = sys.dir,
+		.kmsg_path = kmsg,
+		.state_dir = state.dir };
 	ck_assert_int_eq(runner_new(&config, samplers, 0, &r), HIWAT_OK);
 	/* The one that looks at the real system's sockets, which takes the kernel milliseconds. */
 	ck_assert_int_eq(runner_set_interval(r, "tcp", 3600000), HIWAT_OK);

@@ -42,15 +42,16 @@ expect(const char *name, const char *lines)
 #define PLAIN "/usr/bin/netstat -m"
 
 static const char mbuf_json[] = "{\"mbuf-statistics\": {\"mbuf-current\":100,\"mbuf-cache\":20,\"mbuf-total\":120,"
-    "\"cluster-current\":40,\"cluster-cache\":60,\"cluster-total\":100,\"cluster-max\":9000}}\n";
+				"\"cluster-current\":40,\"cluster-cache\":60,\"cluster-total\":100,\"cluster-max\":9000}}\n";
 static const char mbuf_text[] = "100/20/120 mbufs in use (current/cache/total)\n"
-    "40/60/100/9000 mbuf clusters in use (current/cache/total/max)\n";
+				"40/60/100/9000 mbuf clusters in use (current/cache/total/max)\n";
 
 START_TEST(test_mbuf_json)
 {
 	kernel_program(JSON, HIWAT_OK, mbuf_json);
 	kernel_set_int("kern.ipc.nmbufs", 6000000);
-	expect("mbuf", "hiwat_mbuf_pool_in_use{pool=\"cluster\"} 40\nhiwat_mbuf_pool_limit{pool=\"cluster\"} 9000\n"
+	expect("mbuf",
+	    "hiwat_mbuf_pool_in_use{pool=\"cluster\"} 40\nhiwat_mbuf_pool_limit{pool=\"cluster\"} 9000\n"
 	    "hiwat_mbuf_pool_limit{pool=\"mbuf\"} 6000000\n!hiwat_mbuf_bytes_limit\n");
 	ck_assert_uint_eq(kernel_runs(PLAIN), 0);
 }
@@ -117,16 +118,19 @@ START_TEST(test_interrupts)
 	set_cpus(1270);
 	kernel_set_int("hw.intr_storm_threshold", 1000);
 	/* The last of the counters has no name, and the second of the CPUs is absent. */
-	expect("interrupts", "hiwat_interrupts_total{device=\"atkbd0\",irq=\"1\"} 7\n"
+	expect("interrupts",
+	    "hiwat_interrupts_total{device=\"atkbd0\",irq=\"1\"} 7\n"
 	    "hiwat_interrupts_total{device=\"mps0 ehci0+\",irq=\"16\"} 5000\n"
-	    "hiwat_interrupts_total{device=\"cpu0:timer\",irq=\"\"} 60000\n!hiwat_interrupts_total{device=\"unused\",irq=\"17\"}\n"
+	    "hiwat_interrupts_total{device=\"cpu0:timer\",irq=\"\"} "
+	    "60000\n!hiwat_interrupts_total{device=\"unused\",irq=\"17\"}\n"
 	    "hiwat_interrupts_all_total 65007\n"
 	    "hiwat_cpu_seconds_total{mode=\"user\"} 1\nhiwat_cpu_seconds_total{mode=\"interrupt\"} 4\n"
 	    "hiwat_cpu_seconds_total{mode=\"idle\"} 10\n!hiwat_cpu_seconds_total{mode=\"spin\"}\n"
 	    "hiwat_cpu_core_seconds_total{cpu=\"0\",mode=\"interrupt\"} 2\n"
 	    "hiwat_cpu_core_seconds_total{cpu=\"2\",mode=\"idle\"} 10\n"
 	    "hiwat_cpu_core_seconds_total{cpu=\"0\",mode=\"other\"} 1\n"
-	    "!hiwat_cpu_core_seconds_total{cpu=\"1\",mode=\"idle\"}\n!hiwat_cpu_core_seconds_total{cpu=\"0\",mode=\"user\"}\n"
+	    "!hiwat_cpu_core_seconds_total{cpu=\"1\",mode=\"idle\"}\n!hiwat_cpu_core_seconds_total{cpu=\"0\",mode=\"user\"}"
+	    "\n"
 	    "hiwat_interrupt_storm_threshold 1000\n");
 	kernel_set_int("hw.intr_storm_threshold", 0);
 	expect("interrupts", "hiwat_interrupts_all_total 65007\n!hiwat_interrupt_storm_threshold\n");
@@ -175,21 +179,27 @@ END_TEST
 #define INFO "/sbin/pfctl -v -s info"
 
 static const char pf_enabled[] = "Status: Enabled for 1 days 00:00:01           Debug: Urgent\n\n"
-    "State Table                          Total             Rate\n  current entries                       17               \n"
-    "  searches                            1000            0.1/s\n  inserts                              500            0.0/s\n"
-    "  removals                             483            0.0/s\nCounters\n"
-    "  match                                900            0.1/s\n  memory                                 3            0.0/s\n";
+				 "State Table                          Total             Rate\n  current entries            "
+				 "           17               \n"
+				 "  searches                            1000            0.1/s\n  inserts                    "
+				 "          500            0.0/s\n"
+				 "  removals                             483            0.0/s\nCounters\n"
+				 "  match                                900            0.1/s\n  memory                     "
+				 "            3            0.0/s\n";
 static const char pf_blank[] = "Status: Disabled                              Debug: Urgent\n\n"
-    "State Table                          Total             Rate\n  current entries                        0               \n"
-    "  searches                               0            0.0/s\n  inserts                                0            0.0/s\n"
-    "  removals                               0            0.0/s\nCounters\n"
-    "  match                                  0            0.0/s\n";
+			       "State Table                          Total             Rate\n  current entries              "
+			       "          0               \n"
+			       "  searches                               0            0.0/s\n  inserts                      "
+			       "          0            0.0/s\n"
+			       "  removals                               0            0.0/s\nCounters\n"
+			       "  match                                  0            0.0/s\n";
 static const char pf_bare[] = "Status: Disabled\n";
 
 START_TEST(test_pf)
 {
 	kernel_program(INFO, HIWAT_OK, pf_enabled);
-	expect("pf", "hiwat_pf_enabled 1\nhiwat_pf_states 17\nhiwat_pf_counter_total{counter=\"memory\"} 3\n"
+	expect("pf",
+	    "hiwat_pf_enabled 1\nhiwat_pf_states 17\nhiwat_pf_counter_total{counter=\"memory\"} 3\n"
 	    "hiwat_pf_running_seconds 86401\n");
 }
 END_TEST
@@ -268,10 +278,13 @@ END_TEST
 START_TEST(test_pf_limits)
 {
 	expect_failure("pf_limits", HIWAT_E_MISSING, "pfctl");
-	kernel_program("/sbin/pfctl -s memory", HIWAT_OK, "states        hard limit   100000\nsrc-nodes     hard limit    10000\n");
-	kernel_program("/sbin/pfctl -s timeouts", HIWAT_OK, "tcp.first                   120s\n"
+	kernel_program("/sbin/pfctl -s memory", HIWAT_OK,
+	    "states        hard limit   100000\nsrc-nodes     hard limit    10000\n");
+	kernel_program("/sbin/pfctl -s timeouts", HIWAT_OK,
+	    "tcp.first                   120s\n"
 	    "adaptive.start            60000 states\nadaptive.end             120000 states\n");
-	expect("pf_limits", "hiwat_pf_limit{pool=\"states\"} 100000\nhiwat_pf_timeout_seconds{timeout=\"tcp.first\"} 120\n"
+	expect("pf_limits",
+	    "hiwat_pf_limit{pool=\"states\"} 100000\nhiwat_pf_timeout_seconds{timeout=\"tcp.first\"} 120\n"
 	    "hiwat_pf_adaptive_start_states 60000\n!hiwat_pf_states\n");
 }
 END_TEST
@@ -312,7 +325,8 @@ START_TEST(test_disk)
 	set_devices(0);
 	kernel_set_int("kern.cam.ada.default_timeout", 30);
 	kernel_set_int("kern.cam.ada.0.rotating", 1);
-	expect("disk", "hiwat_disk_in_flight{device=\"ada0\"} 4\nhiwat_disk_completed_total{device=\"ada0\"} 5000001000\n"
+	expect("disk",
+	    "hiwat_disk_in_flight{device=\"ada0\"} 4\nhiwat_disk_completed_total{device=\"ada0\"} 5000001000\n"
 	    "hiwat_disk_busy_seconds_total{device=\"ada0\"} 100.5\nhiwat_disk_command_timeout_seconds{device=\"ada0\"} 30\n"
 	    "hiwat_disk_rotational{device=\"ada0\"} 1\n!hiwat_disk_command_timeout_seconds{device=\"mfid1\"}\n"
 	    "hiwat_disk_driver{device=\"mfid1\",driver=\"mfi\"} 1\nhiwat_disk_driver{device=\"nda0\",driver=\"nvme\"} 1\n"
@@ -337,8 +351,9 @@ START_TEST(test_disk_failures)
 END_TEST
 
 static const char zpool_status[] = "  pool: tank\n state: DEGRADED\n  scan: none requested\nconfig:\n\n"
-    "\tNAME        STATE     READ WRITE CKSUM\n\ttank        DEGRADED     0     0     0\n\t  ada0      ONLINE       0     0     5\n\n"
-    "errors: No known data errors\n";
+				   "\tNAME        STATE     READ WRITE CKSUM\n\ttank        DEGRADED     0     0     0\n\t  "
+				   "ada0      ONLINE       0     0     5\n\n"
+				   "errors: No known data errors\n";
 
 START_TEST(test_zpool)
 {
@@ -357,7 +372,8 @@ START_TEST(test_zpool)
 	tree_write(&t, "zfs", "");
 	/* A zpool without -p. */
 	kernel_program("/sbin/zpool status -p", HIWAT_E_REJECTED, "invalid option 'p'");
-	sampled_expect(&s, 20, "hiwat_zpool_online{pool=\"tank\",state=\"DEGRADED\"} 0\n"
+	sampled_expect(&s, 20,
+	    "hiwat_zpool_online{pool=\"tank\",state=\"DEGRADED\"} 0\n"
 	    "hiwat_zpool_vdev_errors_total{kind=\"checksum\",pool=\"tank\",vdev=\"ada0\"} 5\n");
 	kernel_program("/sbin/zpool status", HIWAT_OK, "no pools available\n");
 	ck_assert_int_eq(sampled_take(&s, 30), HIWAT_E_MISSING);
@@ -393,7 +409,8 @@ set_system(void)
 START_TEST(test_system)
 {
 	set_system();
-	expect("system", "hiwat_files_open 900\nhiwat_files_limit 1000\nhiwat_vnodes 5000\nhiwat_vnodes_free 200\n"
+	expect("system",
+	    "hiwat_files_open 900\nhiwat_files_limit 1000\nhiwat_vnodes 5000\nhiwat_vnodes_free 200\n"
 	    "hiwat_vnodes_limit 6000\nhiwat_processes 50\nhiwat_processes_limit 7000\nhiwat_run_queue 3\n"
 	    "hiwat_swap_bytes_used 81920\nhiwat_swap_bytes_limit 8192000\n");
 	/* The list is larger than the first buffer: it was asked for until it fitted. */
@@ -446,7 +463,8 @@ START_TEST(test_settings)
 	kernel_set_u64("hw.physmem", UINT64_C(17179869184));
 	kernel_set_int("net.inet.tcp.msl", -1);
 	kernel_set_text("kern.coredump", "a word");
-	expect("settings", "hiwat_sysctl{index=\"\",name=\"kern.ipc.nmbclusters\"} 262144\nhiwat_cpu_count 8\n"
+	expect("settings",
+	    "hiwat_sysctl{index=\"\",name=\"kern.ipc.nmbclusters\"} 262144\nhiwat_cpu_count 8\n"
 	    "hiwat_cpu_hertz 2400000000\nhiwat_memory_bytes 17179869184\nhiwat_boot_time_seconds 1700000000.5\n"
 	    "!hiwat_sysctl{index=\"\",name=\"net.inet.tcp.msl\"}\n!hiwat_sysctl{index=\"\",name=\"kern.coredump\"}\n"
 	    "!hiwat_sysctl{index=\"\",name=\"kern.maxfiles\"}\n");
@@ -458,9 +476,17 @@ END_TEST
 /* ---- network */
 
 static const struct kernel_netif netifs[] = {
-	{ .name = "ix0", .is_up = true, .has_medium = true, .is_full_duplex = true, .is_autoselect = true,
-	    .speed_bits = UINT64_C(10000000000), .packets = { 100, 200 }, .bytes = { 1000, 2000 }, .errors = { 1, 2 },
-	    .drops = { 3, 4 }, .mtu = 9000 },
+	{ .name = "ix0",
+	    .is_up = true,
+	    .has_medium = true,
+	    .is_full_duplex = true,
+	    .is_autoselect = true,
+	    .speed_bits = UINT64_C(10000000000),
+	    .packets = { 100, 200 },
+	    .bytes = { 1000, 2000 },
+	    .errors = { 1, 2 },
+	    .drops = { 3, 4 },
+	    .mtu = 9000 },
 	{ .name = "ix1", .has_medium = true, .speed_bits = UINT64_C(10000000000), .mtu = 1500 },
 	{ .name = "lo0", .is_up = true, .packets = { 5, 5 }, .mtu = 16384 },
 	{ .name = "lagg0", .is_up = true, .speed_bits = UINT64_C(20000000000), .mtu = 9000, .ports = 2, .ports_active = 1 },
@@ -478,7 +504,8 @@ START_TEST(test_net)
 	kernel_set_int("net.inet.ip.portrange.first", 10000);
 	kernel_set_int("net.inet.ip.portrange.last", 65535);
 	kernel_set_int("net.inet.tcp.syncache.count", 4);
-	expect("net", "hiwat_netif_packets_total{direction=\"in\",interface=\"ix0\"} 100\n"
+	expect("net",
+	    "hiwat_netif_packets_total{direction=\"in\",interface=\"ix0\"} 100\n"
 	    "hiwat_netif_bytes_total{direction=\"out\",interface=\"ix0\"} 2000\n"
 	    "hiwat_netif_errors_total{direction=\"in\",interface=\"ix0\"} 1\n"
 	    "hiwat_netif_drops_total{direction=\"out\",interface=\"ix0\"} 4\nhiwat_netif_mtu_bytes{interface=\"ix0\"} 9000\n"
@@ -499,13 +526,15 @@ END_TEST
 START_TEST(test_net_old)
 {
 	kernel_netifs(netifs, 1);
-	expect("net", "hiwat_netif_packets_total{direction=\"in\",interface=\"ix0\"} 100\n!hiwat_syncache_entries\n"
-	    "!hiwat_sockets{protocol=\"all\",state=\"used\"}\n!hiwat_tcp_connections{state=\"established\"}\n!hiwat_ports_limit\n");
+	expect("net",
+	    "hiwat_netif_packets_total{direction=\"in\",interface=\"ix0\"} 100\n!hiwat_syncache_entries\n"
+	    "!hiwat_sockets{protocol=\"all\",state=\"used\"}\n!hiwat_tcp_connections{state=\"established\"}\n!hiwat_ports_"
+	    "limit\n");
 }
 END_TEST
 
 static const char netstat_s[] = "tcp:\n\t1234 packets sent\n\t9 listen queue overflows\n\t20 syncache entries added\n"
-    "\t6 cookies sent\nTCP connection count by state:\n\t40 connections in ESTABLISHED state\n";
+				"\t6 cookies sent\nTCP connection count by state:\n\t40 connections in ESTABLISHED state\n";
 
 /* What the kernel counts itself is not taken from the text as well. */
 START_TEST(test_netstat)
@@ -513,7 +542,8 @@ START_TEST(test_netstat)
 	const uint64_t states[11] = { 0 };
 
 	kernel_program("/usr/bin/netstat -s -p tcp", HIWAT_OK, netstat_s);
-	expect("netstat", "hiwat_listen_overflows_total 9\nhiwat_syn_cookies_sent_total 6\n"
+	expect("netstat",
+	    "hiwat_listen_overflows_total 9\nhiwat_syn_cookies_sent_total 6\n"
 	    "hiwat_tcp_connections{state=\"established\"} 40\n");
 	kernel_set("net.inet.tcp.states", states, sizeof(states));
 	expect("netstat", "hiwat_listen_overflows_total 9\n!hiwat_tcp_connections{state=\"established\"}\n");
@@ -522,9 +552,11 @@ END_TEST
 
 START_TEST(test_programs)
 {
-	kernel_program("/usr/bin/netstat -L -a -n", HIWAT_OK, "Current listen queue sizes (qlen/incqlen/maxqlen)\n"
+	kernel_program("/usr/bin/netstat -L -a -n", HIWAT_OK,
+	    "Current listen queue sizes (qlen/incqlen/maxqlen)\n"
 	    "Proto Listen           Local Address\ntcp4  3/0/128          *.22\n");
-	kernel_program("/usr/bin/vmstat -z", HIWAT_OK, "ITEM                   SIZE  LIMIT     USED     FREE      REQ FAIL SLEEP\n\n"
+	kernel_program("/usr/bin/vmstat -z", HIWAT_OK,
+	    "ITEM                   SIZE  LIMIT     USED     FREE      REQ FAIL SLEEP\n\n"
 	    "mbuf_cluster:          2048, 1000,       7,       1,     8,   3,   0\n");
 	expect("listen_queues", "hiwat_listen_queue{address=\"*.22\"} 3\nhiwat_listen_queue_limit{address=\"*.22\"} 128\n");
 	expect("zones", "hiwat_zone_used{zone=\"mbuf_cluster\"} 7\nhiwat_zone_failures_total{zone=\"mbuf_cluster\"} 3\n");
@@ -534,25 +566,45 @@ START_TEST(test_programs)
 END_TEST
 
 static const struct kernel_mount mounts[] = {
-	{ .device = "/dev/ada0p2", .mount = "/", .type = "ufs", .is_local = true, .blocks = 1000, .blocks_free = 500,
-	    .blocks_available = 420, .inodes = 100, .inodes_free = 40 },
+	{ .device = "/dev/ada0p2",
+	    .mount = "/",
+	    .type = "ufs",
+	    .is_local = true,
+	    .blocks = 1000,
+	    .blocks_free = 500,
+	    .blocks_available = 420,
+	    .inodes = 100,
+	    .inodes_free = 40 },
 	{ .device = "devfs", .mount = "/dev", .type = "devfs", .is_local = true, .blocks = 1 },
-	{ .device = "/dev/ada0p4", .mount = "/full", .type = "ufs", .is_local = true, .blocks = 1000, .blocks_free = 10,
-	    .blocks_available = (uint64_t)-70, .inodes = 0 },
+	{ .device = "/dev/ada0p4",
+	    .mount = "/full",
+	    .type = "ufs",
+	    .is_local = true,
+	    .blocks = 1000,
+	    .blocks_free = 10,
+	    .blocks_available = (uint64_t)-70,
+	    .inodes = 0 },
 	{ .device = "tank/iso", .mount = "/iso", .type = "zfs", .is_local = true, .is_read_only = true, .blocks = 10 },
-	{ .device = "server:/home", .mount = "/home", .type = "nfs", .blocks = 200, .blocks_free = 100, .blocks_available = 100 },
+	{ .device = "server:/home",
+	    .mount = "/home",
+	    .type = "nfs",
+	    .blocks = 200,
+	    .blocks_free = 100,
+	    .blocks_available = 100 },
 	{ .device = "/dev/ada0p5", .mount = "/secret", .type = "ufs", .is_local = true, .sys_errno = EACCES },
 };
 
 START_TEST(test_filesystems)
 {
 	kernel_mounts(mounts, ARRAY_LEN(mounts));
-	expect("filesystems", "hiwat_filesystem_bytes_used{mount=\"/\"} 256000\n"
+	expect("filesystems",
+	    "hiwat_filesystem_bytes_used{mount=\"/\"} 256000\n"
 	    "hiwat_filesystem_bytes_limit{mount=\"/\"} 471040\nhiwat_filesystem_inodes_used{mount=\"/\"} 60\n"
 	    "hiwat_filesystem_bytes_limit{mount=\"/full\"} 506880\n!hiwat_filesystem_inodes_limit{mount=\"/full\"}\n"
 	    "!hiwat_filesystem_bytes_used{mount=\"/dev\"}\n!hiwat_filesystem_bytes_used{mount=\"/iso\"}\n"
 	    "!hiwat_filesystem_bytes_used{mount=\"/home\"}\n!hiwat_filesystem_bytes_used{mount=\"/secret\"}\n");
-	expect("filesystems_remote", "hiwat_filesystem_bytes_used{mount=\"/home\"} 51200\n"
+	expect("filesystems_remote",
+	    "hiwat_filesystem_bytes_used{mount=\"/home\"} 51200\n"
 	    "!hiwat_filesystem_bytes_used{mount=\"/\"}\n");
 	kernel_mounts(mounts, 2);
 	expect_failure("filesystems_remote", HIWAT_E_MISSING, "no such file system");
@@ -561,8 +613,7 @@ END_TEST
 
 /* ---- the kernel log */
 
-#define TIMED_OUT(n) \
-	"<6>mfi0: COMMAND 0x000000000" n " TIMEOUT AFTER 30 SECONDS\n"
+#define TIMED_OUT(n) "<6>mfi0: COMMAND 0x000000000" n " TIMEOUT AFTER 30 SECONDS\n"
 #define TIMEOUTS "hiwat_disk_timeouts_total{device=\"mfi0\",operation=\"\"} "
 
 START_TEST(test_kernel_log)
@@ -576,9 +627,12 @@ START_TEST(test_kernel_log)
 	/* The first reading is a baseline. */
 	kernel_set_text("kern.msgbuf", "Copyright (c) 1992-2025 The FreeBSD Project.\n" TIMED_OUT("1"));
 	sampled_open(&s, "kernel_log", &kept);
-	sampled_expect(&s, 1000, "!hiwat_disk_timeouts_total{device=\"mfi0\",operation=\"\"}\nhiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n");
+	sampled_expect(&s, 1000,
+	    "!hiwat_disk_timeouts_total{device=\"mfi0\",operation=\"\"}\nhiwat_parse_unknown_lines_total{source=\"kernel-"
+	    "log-lost\"} 0\n");
 	/* A line counts once it is whole. */
-	kernel_set_text("kern.msgbuf", "Copyright (c) 1992-2025 The FreeBSD Project.\n" TIMED_OUT("1") "<6>mfi0: COMMAND 0x0000");
+	kernel_set_text("kern.msgbuf",
+	    "Copyright (c) 1992-2025 The FreeBSD Project.\n" TIMED_OUT("1") "<6>mfi0: COMMAND 0x0000");
 	sampled_expect(&s, 2000, "!hiwat_disk_timeouts_total{device=\"mfi0\",operation=\"\"}\n");
 	kernel_set_text("kern.msgbuf", "Copyright (c) 1992-2025 The FreeBSD Project.\n" TIMED_OUT("1") TIMED_OUT("2"));
 	sampled_expect(&s, 3000, TIMEOUTS "1\n");
@@ -618,10 +672,10 @@ static Suite *
 samplers_freebsd_suite(void)
 {
 	const TTest *const tests[] = { test_mbuf_json, test_mbuf_text, test_mbuf_failures, test_interrupts,
-		test_interrupts_steady, test_interrupts_failures, test_pf, test_pf_plausible, test_pf_doas, test_pf_blank_doas, test_pf_denied,
-		test_pf_limits, test_disk, test_disk_failures, test_zpool, test_system, test_system_own_processes_only,
-		test_system_failures, test_system_no_swap, test_settings, test_net, test_net_old, test_netstat, test_programs, test_filesystems,
-		test_kernel_log, test_kernel_log_once };
+		test_interrupts_steady, test_interrupts_failures, test_pf, test_pf_plausible, test_pf_doas,
+		test_pf_blank_doas, test_pf_denied, test_pf_limits, test_disk, test_disk_failures, test_zpool, test_system,
+		test_system_own_processes_only, test_system_failures, test_system_no_swap, test_settings, test_net,
+		test_net_old, test_netstat, test_programs, test_filesystems, test_kernel_log, test_kernel_log_once };
 	Suite *s = suite_create("samplers_freebsd");
 	TCase *t = tcase_create("all");
 

@@ -29,11 +29,10 @@ teardown(void)
 
 /* ------------------------------------------------------------------------------------------------------ interrupts */
 
-static const char stat_text[] =
-    "cpu  100 0 200 5000 10 0 30 0 0 0\n"
-    "cpu0 100 0 200 5000 10 0 30 0 0 0\n"
-    "intr 1000 0 0\nctxt 1\nbtime 1700000000\nprocesses 5\nprocs_running 1\nprocs_blocked 0\n"
-    "softirq 50 1 2 3 4 5 6 7 8 9 10\n";
+static const char stat_text[] = "cpu  100 0 200 5000 10 0 30 0 0 0\n"
+				"cpu0 100 0 200 5000 10 0 30 0 0 0\n"
+				"intr 1000 0 0\nctxt 1\nbtime 1700000000\nprocesses 5\nprocs_running 1\nprocs_blocked 0\n"
+				"softirq 50 1 2 3 4 5 6 7 8 9 10\n";
 
 START_TEST(interrupts_wrap_and_cpus_leave)
 {
@@ -167,12 +166,14 @@ START_TEST(conntrack)
 	    "!hiwat_conntrack_events_total{event=\"drop\"}\n");
 	tree_write(&proc, "sys/net/netfilter/nf_conntrack_max", "262144\n");
 	tree_write(&proc, "net/stat/nf_conntrack",
-	    "entries  found insert_failed drop\n00000046  00000001 00000000 fffffff0\n00000046  00000001 00000000 00000001\n");
+	    "entries  found insert_failed drop\n00000046  00000001 00000000 fffffff0\n00000046  00000001 00000000 "
+	    "00000001\n");
 	sampled_expect(&sampled, 30,
 	    "hiwat_conntrack_entries 70\nhiwat_conntrack_limit 262144\n"
 	    "hiwat_conntrack_events_total{event=\"drop\"} 4294967281\n");
 	tree_write(&proc, "net/stat/nf_conntrack",
-	    "entries  found insert_failed drop\n00000046  00000001 00000000 00000004\n00000046  00000001 00000000 00000001\n");
+	    "entries  found insert_failed drop\n00000046  00000001 00000000 00000004\n00000046  00000001 00000000 "
+	    "00000001\n");
 	sampled_expect(&sampled, 40, "hiwat_conntrack_events_total{event=\"drop\"} 4294967301\n");
 	/* A module that is unloaded takes its files with it; their descriptors fail or give nothing. */
 	tree_write(&proc, "net/stat/nf_conntrack", "");
@@ -250,10 +251,14 @@ write_net(void)
 {
 	tree_write(&proc, "net/dev",
 	    "Inter-|   Receive                                                |  Transmit\n"
-	    " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n"
-	    "    lo:     10       1    0    0    0     0          0         0       10       1    0    0    0     0       0          0\n"
-	    "  eth0:   5000      50    1    2    0     0          0         0     6000      60    0    3    0     0       0          0\n"
-	    " bond0:   5000      50    0    0    0     0          0         0     6000      60    0    0    0     0       0          0\n");
+	    " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls "
+	    "carrier compressed\n"
+	    "    lo:     10       1    0    0    0     0          0         0       10       1    0    0    0     0       0 "
+	    "         0\n"
+	    "  eth0:   5000      50    1    2    0     0          0         0     6000      60    0    3    0     0       0 "
+	    "         0\n"
+	    " bond0:   5000      50    0    0    0     0          0         0     6000      60    0    0    0     0       0 "
+	    "         0\n");
 	tree_write(&proc, "net/netstat",
 	    "TcpExt: SyncookiesSent ListenOverflows ListenDrops TCPMemoryPressures\nTcpExt: 4 5 6 7\n"
 	    "IpExt: InOctets\nIpExt: 1\n");
@@ -267,8 +272,10 @@ START_TEST(net)
 {
 	write_net();
 	tree_write(&proc, "net/softnet_stat",
-	    "fffffff0 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n"
-	    "00000020 00000003 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000001\n");
+	    "fffffff0 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 "
+	    "00000000\n"
+	    "00000020 00000003 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 "
+	    "00000001\n");
 	tree_write(&proc, "sys/net/ipv4/tcp_mem", "100\t200\t300\n");
 	tree_write(&proc, "sys/net/ipv4/udp_mem", "1\t2\t9223372036854775807\n");
 	tree_write(&proc, "sys/net/ipv4/tcp_max_orphans", "131072\n");
@@ -306,7 +313,8 @@ START_TEST(net)
 	    "hiwat_softnet_dropped_total 4\n");
 	/* CPU 0 wraps, CPU 1 goes off line with what it counted. */
 	tree_write(&proc, "net/softnet_stat",
-	    "00000001 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n");
+	    "00000001 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 "
+	    "00000000\n");
 	sampled_expect(&sampled, 20, "hiwat_softnet_processed_total 4294967329\nhiwat_softnet_dropped_total 4\n");
 	sampled_close(&sampled);
 }

@@ -49,11 +49,12 @@ expect(const char *name, const char *lines)
 
 /* ---- mbuf */
 
-static const char mbuf_new[] = "90 mbufs in use:\n\t50 mbufs allocated to data\n"
+static const char mbuf_new[] =
+    "90 mbufs in use:\n\t50 mbufs allocated to data\n"
     "30/64 mbuf 2048 byte clusters in use (current/peak)\n300/400/524288 Kbytes allocated to network (current/peak/max)\n"
     "0 requests for memory denied\n";
 static const char mbuf_unlimited[] = "90 mbufs in use:\n30/64 mbuf 2048 byte clusters in use (current/peak)\n"
-    "0 requests for memory denied\n";
+				     "0 requests for memory denied\n";
 
 START_TEST(test_mbuf)
 {
@@ -108,12 +109,14 @@ set_interrupts(void)
 START_TEST(test_interrupts)
 {
 	set_interrupts();
-	expect("interrupts", "hiwat_interrupts_total{device=\"clock\",irq=\"0\"} 900000\n"
+	expect("interrupts",
+	    "hiwat_interrupts_total{device=\"clock\",irq=\"0\"} 900000\n"
 	    "hiwat_interrupts_total{device=\"ipi\",irq=\"0\"} 500\nhiwat_interrupts_total{device=\"em0\",irq=\"96\"} 7000\n"
 	    "hiwat_interrupts_total{device=\"softintr\",irq=\"\"} 11\nhiwat_interrupts_all_total 907511\n"
 	    "hiwat_cpu_seconds_total{mode=\"spin\"} 0.5\nhiwat_cpu_seconds_total{mode=\"interrupt\"} 4\n"
 	    "hiwat_cpu_seconds_total{mode=\"idle\"} 50\nhiwat_cpu_core_seconds_total{cpu=\"0\",mode=\"interrupt\"} 7\n"
-	    "hiwat_cpu_core_seconds_total{cpu=\"2\",mode=\"idle\"} 60\n!hiwat_cpu_core_seconds_total{cpu=\"1\",mode=\"idle\"}\n"
+	    "hiwat_cpu_core_seconds_total{cpu=\"2\",mode=\"idle\"} "
+	    "60\n!hiwat_cpu_core_seconds_total{cpu=\"1\",mode=\"idle\"}\n"
 	    "!hiwat_interrupt_storm_threshold\n");
 }
 END_TEST
@@ -128,7 +131,8 @@ START_TEST(test_interrupts_five_states)
 	set_interrupts();
 	kernel_set(CPTIME, all, sizeof(all));
 	kernel_set(CPTIME2("0"), one, sizeof(one));
-	expect("interrupts", "hiwat_cpu_seconds_total{mode=\"interrupt\"} 4\nhiwat_cpu_seconds_total{mode=\"idle\"} 50\n"
+	expect("interrupts",
+	    "hiwat_cpu_seconds_total{mode=\"interrupt\"} 4\nhiwat_cpu_seconds_total{mode=\"idle\"} 50\n"
 	    "!hiwat_cpu_seconds_total{mode=\"spin\"}\nhiwat_cpu_core_seconds_total{cpu=\"0\",mode=\"idle\"} 50\n");
 	kernel_set(CPTIME, seven, sizeof(seven));
 	expect_failure("interrupts", HIWAT_E_FORMAT, "kern.cp_time");
@@ -139,7 +143,11 @@ END_TEST
 
 START_TEST(test_pf)
 {
-	struct pf_status st = { .since = 1000, .running = 1, .states = 17, .states_halfopen = 2, .src_nodes = 3,
+	struct pf_status st = { .since = 1000,
+		.running = 1,
+		.states = 17,
+		.states_halfopen = 2,
+		.src_nodes = 3,
 		.fragments = 4 };
 
 	st.counters[0] = 900;
@@ -150,7 +158,8 @@ START_TEST(test_pf)
 	st.fcounters[FCNT_STATE_REMOVALS] = 483;
 	st.scounters[FCNT_STATE_INSERT] = 6;
 	kernel_set(PFSTATUS, &st, sizeof(st));
-	expect("pf", "hiwat_pf_enabled 1\nhiwat_pf_running_seconds 4000\nhiwat_pf_states 17\nhiwat_pf_half_open_states 2\n"
+	expect("pf",
+	    "hiwat_pf_enabled 1\nhiwat_pf_running_seconds 4000\nhiwat_pf_states 17\nhiwat_pf_half_open_states 2\n"
 	    "hiwat_pf_source_nodes 3\nhiwat_pf_fragments 4\nhiwat_pf_state_searches_total 1000\n"
 	    "hiwat_pf_state_removals_total 483\nhiwat_pf_source_node_inserts_total 6\n"
 	    "hiwat_pf_counter_total{counter=\"match\"} 900\nhiwat_pf_counter_total{counter=\"memory\"} 31\n"
@@ -183,14 +192,19 @@ END_TEST
 START_TEST(test_disk)
 {
 	struct diskstats disks[] = {
-		{ .ds_name = "sd0", .ds_busy = 3, .ds_rxfer = 100, .ds_wxfer = 50, .ds_time = { .tv_sec = 9, .tv_usec = 250000 } },
+		{ .ds_name = "sd0",
+		    .ds_busy = 3,
+		    .ds_rxfer = 100,
+		    .ds_wxfer = 50,
+		    .ds_time = { .tv_sec = 9, .tv_usec = 250000 } },
 		{ .ds_name = "cd0" },
 		{ .ds_name = "rd0" },
 		{ .ds_name = "wd1" },
 	};
 
 	kernel_set(DISKSTATS, disks, sizeof(disks));
-	expect("disk", "hiwat_disk_in_flight{device=\"sd0\"} 3\nhiwat_disk_completed_total{device=\"sd0\"} 150\n"
+	expect("disk",
+	    "hiwat_disk_in_flight{device=\"sd0\"} 3\nhiwat_disk_completed_total{device=\"sd0\"} 150\n"
 	    "hiwat_disk_busy_seconds_total{device=\"sd0\"} 9.25\nhiwat_disk_in_flight{device=\"wd1\"} 0\n"
 	    "!hiwat_disk_in_flight{device=\"cd0\"}\n!hiwat_disk_in_flight{device=\"rd0\"}\n"
 	    "!hiwat_disk_command_timeout_seconds{device=\"sd0\"}\n");
@@ -222,7 +236,8 @@ START_TEST(test_system)
 	const struct uvmexp odd = { .pagesize = 4096, .swpages = -1 };
 
 	set_system();
-	expect("system", "hiwat_files_open 300\nhiwat_files_limit 7030\nhiwat_vnodes 4000\n!hiwat_vnodes_free\n"
+	expect("system",
+	    "hiwat_files_open 300\nhiwat_files_limit 7030\nhiwat_vnodes 4000\n!hiwat_vnodes_free\n"
 	    "hiwat_vnodes_limit 34000\nhiwat_processes 90\nhiwat_processes_limit 1310\nhiwat_run_queue 2\n"
 	    "hiwat_swap_bytes_used 40960\nhiwat_swap_bytes_limit 4096000\n");
 	kernel_set(UVMEXP, &odd, sizeof(odd));
@@ -238,13 +253,14 @@ START_TEST(test_settings)
 
 	kernel_set(BOOTTIME, &boot, sizeof(boot));
 	kernel_set_int(MAXCLUSTERS, 262144);
-	kernel_set_int("4.2.0.1", 1);      /* ip.forwarding */
+	kernel_set_int("4.2.0.1", 1);       /* ip.forwarding */
 	kernel_set_int("4.2.0.30.2", 2048); /* ip.ifq.maxlen */
-	kernel_set_int("6.25", 4);         /* ncpuonline */
+	kernel_set_int("6.25", 4);          /* ncpuonline */
 	kernel_set_int(NCPU, 8);
-	kernel_set_int("6.12", 2400);      /* cpuspeed */
+	kernel_set_int("6.12", 2400); /* cpuspeed */
 	kernel_set_u64("6.19", UINT64_C(8589934592));
-	expect("settings", "hiwat_sysctl{index=\"\",name=\"kern.maxclusters\"} 262144\n"
+	expect("settings",
+	    "hiwat_sysctl{index=\"\",name=\"kern.maxclusters\"} 262144\n"
 	    "hiwat_sysctl{index=\"\",name=\"net.inet.ip.forwarding\"} 1\n"
 	    "hiwat_sysctl{index=\"\",name=\"net.inet.ip.ifq.maxlen\"} 2048\nhiwat_cpu_count 4\nhiwat_cpu_hertz 2400000000\n"
 	    "hiwat_memory_bytes 8589934592\nhiwat_boot_time_seconds 1700000000\n"
@@ -257,9 +273,17 @@ END_TEST
 START_TEST(test_net)
 {
 	static const struct kernel_netif netifs[] = {
-		{ .name = "em0", .is_up = true, .has_medium = true, .is_full_duplex = true, .is_autoselect = true,
-		    .speed_bits = 1000000000, .packets = { 100, 200 }, .bytes = { 1000, 2000 }, .errors = { 1, 2 },
-		    .drops = { 3, 4 }, .mtu = 1500 },
+		{ .name = "em0",
+		    .is_up = true,
+		    .has_medium = true,
+		    .is_full_duplex = true,
+		    .is_autoselect = true,
+		    .speed_bits = 1000000000,
+		    .packets = { 100, 200 },
+		    .bytes = { 1000, 2000 },
+		    .errors = { 1, 2 },
+		    .drops = { 3, 4 },
+		    .mtu = 1500 },
 		{ .name = "em1", .is_up = true, .has_medium = true, .speed_bits = 100000000, .mtu = 1500 },
 		{ .name = "trunk0", .is_up = true, .mtu = 1500, .ports = 3, .ports_active = 2 },
 		{ .name = "aggr0", .is_up = true, .mtu = 1500, .ports = 2, .ports_active = 2 },
@@ -269,8 +293,10 @@ START_TEST(test_net)
 	kernel_set_int("4.2.0.30.3", 12); /* ip.ifq.drops */
 	kernel_set_int("4.2.0.9", 49152); /* ip.porthifirst */
 	kernel_set_int("4.2.0.10", 65535);
-	expect("net", "hiwat_netif_packets_total{direction=\"out\",interface=\"em0\"} 200\n"
-	    "hiwat_netif_drops_total{direction=\"in\",interface=\"em0\"} 3\nhiwat_netif_speed_bits{interface=\"em0\"} 1000000000\n"
+	expect("net",
+	    "hiwat_netif_packets_total{direction=\"out\",interface=\"em0\"} 200\n"
+	    "hiwat_netif_drops_total{direction=\"in\",interface=\"em0\"} 3\nhiwat_netif_speed_bits{interface=\"em0\"} "
+	    "1000000000\n"
 	    "hiwat_netif_full_duplex{interface=\"em0\"} 1\nhiwat_netif_full_duplex{interface=\"em1\"} 0\n"
 	    "hiwat_netif_autoselect{interface=\"em0\"} 1\nhiwat_netif_autoselect{interface=\"em1\"} 0\n"
 	    "hiwat_link_group_ports{interface=\"trunk0\"} 3\nhiwat_link_group_ports_active{interface=\"trunk0\"} 2\n"
@@ -281,7 +307,8 @@ END_TEST
 
 START_TEST(test_netstat)
 {
-	kernel_program("/usr/bin/netstat -s -p tcp", HIWAT_OK, "tcp:\n\t1234 packets sent\n\t20 SYN cache entries added\n"
+	kernel_program("/usr/bin/netstat -s -p tcp", HIWAT_OK,
+	    "tcp:\n\t1234 packets sent\n\t20 SYN cache entries added\n"
 	    "\t7 entries in current SYN cache, limit is 10255\n");
 	expect("netstat", "hiwat_syncache_entries 7\n");
 }
@@ -290,13 +317,21 @@ END_TEST
 START_TEST(test_filesystems)
 {
 	static const struct kernel_mount mounts[] = {
-		{ .device = "/dev/sd0a", .mount = "/", .type = "ffs", .is_local = true, .blocks = 1000, .blocks_free = 500,
-		    .blocks_available = 450, .inodes = 100, .inodes_free = 90 },
+		{ .device = "/dev/sd0a",
+		    .mount = "/",
+		    .type = "ffs",
+		    .is_local = true,
+		    .blocks = 1000,
+		    .blocks_free = 500,
+		    .blocks_available = 450,
+		    .inodes = 100,
+		    .inodes_free = 90 },
 		{ .device = "server:/home", .mount = "/home", .type = "nfs", .sys_errno = EIO },
 	};
 
 	kernel_mounts(mounts, ARRAY_LEN(mounts));
-	expect("filesystems", "hiwat_filesystem_bytes_used{mount=\"/\"} 256000\nhiwat_filesystem_bytes_limit{mount=\"/\"} 486400\n");
+	expect("filesystems",
+	    "hiwat_filesystem_bytes_used{mount=\"/\"} 256000\nhiwat_filesystem_bytes_limit{mount=\"/\"} 486400\n");
 	expect_failure("filesystems_remote", HIWAT_E_SYS, "/home");
 }
 END_TEST
@@ -334,7 +369,8 @@ START_TEST(test_kernel_log)
 	kept.state_dir = t.dir;
 	set_ring("OpenBSD 7.8 (GENERIC.MP)\n", 25);
 	sampled_open(&s, "kernel_log", &kept);
-	sampled_expect(&s, 1000, "hiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n!hiwat_disk_failures_total{device=\"wd0\"}\n");
+	sampled_expect(&s, 1000,
+	    "hiwat_parse_unknown_lines_total{source=\"kernel-log-lost\"} 0\n!hiwat_disk_failures_total{device=\"wd0\"}\n");
 	/* The new line lies across the end of the ring. */
 	set_ring("OpenBSD 7.8 (GENERIC.MP)\n" FAILED, 40);
 	sampled_expect(&s, 2000, "hiwat_disk_failures_total{device=\"wd0\"} 1\n");
@@ -365,7 +401,8 @@ static Suite *
 samplers_openbsd_suite(void)
 {
 	const TTest *const tests[] = { test_mbuf, test_interrupts, test_interrupts_five_states, test_pf, test_pf_limits,
-		test_disk, test_system, test_settings, test_net, test_netstat, test_filesystems, test_kernel_log, test_kernel_log_failures };
+		test_disk, test_system, test_settings, test_net, test_netstat, test_filesystems, test_kernel_log,
+		test_kernel_log_failures };
 	Suite *s = suite_create("samplers_openbsd");
 	TCase *t = tcase_create("all");
 

@@ -200,7 +200,8 @@ static const struct {
 	{ "too many", { FAKE_STATUS, 429, 0 }, "status 429" },
 	{ "slow", { FAKE_STATUS, 408, 0 }, "status 408" },
 	{ "broken", { FAKE_STATUS, 500, 0 }, "status 500" },
-	{ "unauthorized", { FAKE_STATUS, 401, 0 }, "status 401: because the test says so; samples are kept until this is put right" },
+	{ "unauthorized", { FAKE_STATUS, 401, 0 },
+	    "status 401: because the test says so; samples are kept until this is put right" },
 	{ "forbidden", { FAKE_STATUS, 403, 0 }, "put right" },
 	{ "elsewhere", { FAKE_STATUS, 404, 0 }, "put right" },
 	{ "moved", { FAKE_STATUS, 302, 0 }, "put right" },
@@ -235,7 +236,11 @@ END_TEST
 START_TEST(rejected_are_set_aside)
 {
 	static const struct fake_step steps[] = {
-		{ FAKE_OK, 0, 0 }, { FAKE_STATUS, 400, 0 }, { FAKE_STATUS, 413, 0 }, { FAKE_STATUS, 415, 0 }, { FAKE_STATUS, 422, 0 },
+		{ FAKE_OK, 0, 0 },
+		{ FAKE_STATUS, 400, 0 },
+		{ FAKE_STATUS, 413, 0 },
+		{ FAKE_STATUS, 415, 0 },
+		{ FAKE_STATUS, 422, 0 },
 	};
 	char path[200];
 	uint64_t sequence;

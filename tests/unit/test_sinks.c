@@ -74,7 +74,8 @@ static const struct {
 	enum delivery result;
 	const char *why;
 } programs[] = {
-	{ "cat > \"$1\"; printf ' %s %s %s' \"$HIWAT_EVENT\" \"$HIWAT_KEY\" \"$HIWAT_GENERATION\" >> \"$1\"", DELIVERY_DONE, "" },
+	{ "cat > \"$1\"; printf ' %s %s %s' \"$HIWAT_EVENT\" \"$HIWAT_KEY\" \"$HIWAT_GENERATION\" >> \"$1\"", DELIVERY_DONE,
+	    "" },
 	{ "exec <&-; exit 0", DELIVERY_DONE, "" },
 	{ "cat > /dev/null; echo no such pager >&2; echo more >&2; exit 1", DELIVERY_RETRY, "exit status 1: no such pager" },
 	{ "exit 65", DELIVERY_REFUSED, "exit status 65" },
@@ -188,8 +189,7 @@ make_certificate(const char *address, char *cert, char *key, size_t size)
 
 	gnutls_x509_crt_init(&crt);
 	gnutls_x509_privkey_init(&private);
-	gnutls_x509_privkey_generate(private, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1),
-	    0);
+	gnutls_x509_privkey_generate(private, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
 	gnutls_x509_crt_set_version(crt, 3);
 	gnutls_x509_crt_set_serial(crt, "\1", 1);
 	gnutls_x509_crt_set_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, address, (unsigned)strlen(address));

@@ -10,14 +10,13 @@
 #include "record.h"
 #include "snapshot.h"
 
-static const char rules_text[] =
-    "rules:\n"
-    "  - id: files\n"
-    "    cause: files\n"
-    "    threshold_source: ours\n"
-    "    reason: they run out\n"
-    "    summary: files\n"
-    "    warning: hiwat_files_open > 5\n";
+static const char rules_text[] = "rules:\n"
+				 "  - id: files\n"
+				 "    cause: files\n"
+				 "    threshold_source: ours\n"
+				 "    reason: they run out\n"
+				 "    summary: files\n"
+				 "    warning: hiwat_files_open > 5\n";
 
 static char path[64], damaged[80], fresh[80];
 static struct rule_set *rules;
@@ -34,7 +33,8 @@ setup(void)
 	snprintf(damaged, sizeof(damaged), "%s.damaged", path);
 	snprintf(fresh, sizeof(fresh), "%s.new", path);
 	buf_init(&errors, 65536);
-	ck_assert_msg(rule_set_parse("test", rules_text, sizeof(rules_text) - 1, &rules, &errors) == 0, "%s", buf_str(&errors));
+	ck_assert_msg(rule_set_parse("test", rules_text, sizeof(rules_text) - 1, &rules, &errors) == 0, "%s",
+	    buf_str(&errors));
 	buf_fini(&errors);
 	labels = labels_new(1000);
 	hosts = hosts_new(100);

@@ -175,7 +175,8 @@ START_TEST(crc_is_castagnoli)
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i * 7);
 	for (size_t i = 0; i < 40; i++)
-		ck_assert_uint_eq(crc32c(0, data + i, sizeof(data) - 3 * i), crc32c_portable(0, data + i, sizeof(data) - 3 * i));
+		ck_assert_uint_eq(crc32c(0, data + i, sizeof(data) - 3 * i),
+		    crc32c_portable(0, data + i, sizeof(data) - 3 * i));
 }
 END_TEST
 

@@ -61,7 +61,8 @@ put(struct store *store, unsigned host, unsigned key, unsigned generation, uint6
 {
 	char json[256], route_a[] = "a", route_b[] = "b";
 	struct store_incident incident = { .json = json };
-	struct outbox_row rows[2] = { { .generation = generation, .route = route_a }, { .generation = generation, .route = route_b } };
+	struct outbox_row rows[2] = { { .generation = generation, .route = route_a },
+		{ .generation = generation, .route = route_b } };
 	struct store_change change = {
 		.incidents = &incident,
 		.n_incidents = 1,
@@ -279,10 +280,10 @@ static const struct {
 	size_t len;
 	bool remove_first;
 } damage[] = {
-	{ .at = 0, .len = 8192 },                       /* the header */
-	{ .at = -1 },                                   /* every page but the first */
-	{ .at = 0, .len = 700, .remove_first = true },  /* no database at all */
-	{ .at = 100, .len = 200 },                      /* the root page of the schema */
+	{ .at = 0, .len = 8192 },                      /* the header */
+	{ .at = -1 },                                  /* every page but the first */
+	{ .at = 0, .len = 700, .remove_first = true }, /* no database at all */
+	{ .at = 100, .len = 200 },                     /* the root page of the schema */
 };
 
 START_TEST(damaged_file_is_moved_aside)
@@ -492,11 +493,11 @@ check_whole(uint64_t promised)
 	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
 	/* Per change: one row for each route, no gap, none beyond the progress; the incidents are the last of theirs. */
 	ck_assert_int_eq(sqlite3_prepare_v2(db,
-				 "SELECT (SELECT count(*) FROM outbox), (SELECT count(DISTINCT generation) FROM outbox),"
-				 " (SELECT max(generation) FROM outbox), (SELECT count(*) FROM incidents i WHERE"
-				 " (SELECT max(generation) FROM outbox o WHERE o.incident_key = i.key)"
-				 " <> json_extract(i.json, '$.generation'))",
-				 -1, &s, NULL),
+			     "SELECT (SELECT count(*) FROM outbox), (SELECT count(DISTINCT generation) FROM outbox),"
+			     " (SELECT max(generation) FROM outbox), (SELECT count(*) FROM incidents i WHERE"
+			     " (SELECT max(generation) FROM outbox o WHERE o.incident_key = i.key)"
+			     " <> json_extract(i.json, '$.generation'))",
+			     -1, &s, NULL),
 	    SQLITE_OK);
 	ck_assert_int_eq(sqlite3_step(s), SQLITE_ROW);
 	ck_assert_uint_eq((uint64_t)sqlite3_column_int64(s, 0), 2 * seen.sequence);

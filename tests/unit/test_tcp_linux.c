@@ -54,14 +54,16 @@ START_TEST(listen_queues)
 		return;
 	}
 	snprintf(expected, sizeof(expected),
-	    "hiwat_listen_queue{address=\"127.0.0.1:%u\"} 3\nhiwat_listen_queue_limit{address=\"127.0.0.1:%u\"} 7\n", port, port);
+	    "hiwat_listen_queue{address=\"127.0.0.1:%u\"} 3\nhiwat_listen_queue_limit{address=\"127.0.0.1:%u\"} 7\n", port,
+	    port);
 	sampled_expect(&sampled, 20, expected);
 	int server = accept(fd, NULL, NULL);
 	ck_assert_int_ge(server, 0);
 	/* A second socket of the same address adds to the first. */
 	int second = listen_on_loopback(&a, 5, 1);
 	snprintf(expected, sizeof(expected),
-	    "hiwat_listen_queue{address=\"127.0.0.1:%u\"} 2\nhiwat_listen_queue_limit{address=\"127.0.0.1:%u\"} 12\n", port, port);
+	    "hiwat_listen_queue{address=\"127.0.0.1:%u\"} 2\nhiwat_listen_queue_limit{address=\"127.0.0.1:%u\"} 12\n", port,
+	    port);
 	sampled_expect(&sampled, 30, expected);
 	sampled_close(&sampled);
 

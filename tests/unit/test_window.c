@@ -14,10 +14,10 @@ static const struct {
 	unsigned seconds; /* of the window */
 	bool from_zero;   /* the series is new: it was 0 at the time from */
 	double from;
-	double every; /* seconds between samples, the first at 1000 */
+	double every;       /* seconds between samples, the first at 1000 */
 	double samples[40]; /* NAN ends, HUGE_VAL: no sample */
-	double want;  /* NAN: unknown, -INFINITY: false */
-	double slack; /* how far the result may be off */
+	double want;        /* NAN: unknown, -INFINITY: false */
+	double slack;       /* how far the result may be off */
 } rows[] = {
 	{ "rate of one sample", WINDOW_RATE_LAST, 0, false, 0, 10, { 5, NAN }, NAN, 0 },
 	{ "rate of two", WINDOW_RATE_LAST, 0, false, 0, 10, { 5, 25, NAN }, 2, 0 },
@@ -33,8 +33,10 @@ static const struct {
 	{ "grows again after ten minutes", WINDOW_GROWS, 0, false, 0, 300, { 5, 6, 6, 7, NAN }, 1, 0 },
 	{ "a new series grew", WINDOW_GROWS, 0, true, 990, 10, { 7, NAN }, 7, 0 },
 	{ "increase", WINDOW_INCREASE, 60, false, 0, 10, { 0, 1, 2, 3, NAN }, 3, 1e-6 },
-	{ "increase leaves the window", WINDOW_INCREASE, 60, false, 0, 10, { 0, 60, 60, 60, 60, 60, 60, 60, 60, NAN }, 0, 1e-6 },
-	{ "increase of a steady rate", WINDOW_INCREASE, 60, false, 0, 10, { 0, 10, 20, 30, 40, 50, 60, 70, 80, 90, NAN }, 60, 1e-3 },
+	{ "increase leaves the window", WINDOW_INCREASE, 60, false, 0, 10, { 0, 60, 60, 60, 60, 60, 60, 60, 60, NAN }, 0,
+	    1e-6 },
+	{ "increase of a steady rate", WINDOW_INCREASE, 60, false, 0, 10, { 0, 10, 20, 30, 40, 50, 60, 70, 80, 90, NAN }, 60,
+	    1e-3 },
 	{ "increase of a reset", WINDOW_INCREASE, 60, false, 0, 10, { 90, 100, 5, 6, NAN }, 11, 1e-6 },
 	{ "increase over a long gap", WINDOW_INCREASE, 60, false, 0, 600, { 0, 600, NAN }, 60, 1e-3 },
 	{ "rate over a window", WINDOW_RATE, 60, false, 0, 10, { 0, 10, 20, 30, 40, 50, 60, 70, 80, 90, NAN }, 1, 1e-4 },
@@ -58,8 +60,10 @@ static const struct {
 	{ "trend down", WINDOW_TREND, 100, false, 0, 10, { 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, NAN }, -0.1, 1e-6 },
 	{ "trend of one jump", WINDOW_TREND, 100, false, 0, 10, { 1, 1, 1, 1, 1, 1, 9, 9, 9, 9, 9, 9, NAN }, 0, 1e-6 },
 	{ "trend of one spike", WINDOW_TREND, 100, false, 0, 10, { 1, 1, 1, 1, 1, 1, 1, 9, 1, 1, 1, 1, NAN }, 0, 1e-6 },
-	{ "trend through an outlier", WINDOW_TREND, 100, false, 0, 10, { 1, 2, 3, 90, 5, 6, 7, 8, 9, 10, 11, 12, NAN }, 0.1, 0.02 },
-	{ "trend with a hole", WINDOW_TREND, 100, false, 0, 10, { 1, 2, HUGE_VAL, 4, 5, 6, 7, 8, 9, 10, 11, 12, NAN }, 0.1, 1e-6 },
+	{ "trend through an outlier", WINDOW_TREND, 100, false, 0, 10, { 1, 2, 3, 90, 5, 6, 7, 8, 9, 10, 11, 12, NAN }, 0.1,
+	    0.02 },
+	{ "trend with a hole", WINDOW_TREND, 100, false, 0, 10, { 1, 2, HUGE_VAL, 4, 5, 6, 7, 8, 9, 10, 11, 12, NAN }, 0.1,
+	    1e-6 },
 };
 
 /* Room that looks used, so that what init forgets shows. */

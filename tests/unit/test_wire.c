@@ -51,7 +51,8 @@ START_TEST(old_batches)
 		ck_assert_msg(err == HIWAT_OK, "%s: %s", files.gl_pathv[i], why);
 		buf_reset(&text);
 		buf_printf(&text, "# host %s, sequence %llu\n", batch->host->name, (unsigned long long)batch->sequence);
-		ck_assert_int_eq(record_write_text(&text, (const Hiwat__Record *const *)batch->records, batch->n_records), 0);
+		ck_assert_int_eq(record_write_text(&text, (const Hiwat__Record *const *)batch->records, batch->n_records),
+		    0);
 		if (getenv("HIWAT_WRITE_WIRE") != NULL) {
 			FILE *f = fopen(path, "w");
 			ck_assert_ptr_nonnull(f);
