@@ -93,7 +93,7 @@ START_TEST(deep_nesting_is_refused)
 	ck_assert_ptr_nonnull(strstr(buf_str(&errors), "nested too deeply"));
 	for (int i = 0; i < 800; i++)
 		memcpy(expr + (size_t)i * 2, "1+", 2);
-	strcpy(expr + 1600, "1 > hiwat_pf_states");
+	memcpy(expr + 1600, "1 > hiwat_pf_states", sizeof("1 > hiwat_pf_states"));
 	ck_assert_int_eq(parse(expr, &set, &errors), HIWAT_E_CONFIG);
 	buf_fini(&errors);
 }

@@ -184,7 +184,7 @@ make_certificate(const char *address, char *cert, char *key, size_t size)
 {
 	gnutls_x509_crt_t crt;
 	gnutls_x509_privkey_t private;
-	uint8_t ip[4] = { 127, 0, 0, (uint8_t)atol(address) };
+	uint8_t ip[4] = { 127, 0, 0, (uint8_t)strtoul(address, NULL, 10) };
 	size_t n = size;
 
 	gnutls_x509_crt_init(&crt);
