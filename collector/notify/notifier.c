@@ -165,6 +165,8 @@ deliver(struct worker *w, const struct outbox_row *row)
 	switch (w->sink->send(w->state, w->route, &notice, &why, &retry_after_ms)) {
 	case DELIVERY_DONE:
 		note_success(w);
+		log_info(TOPIC, "route %s: %s of incident %s (generation %u) delivered", w->route->name, row->event,
+		    row->incident_key, row->generation);
 		err = store_outbox_done(w->n->store, row->id, clock_wall_ns(), buf_str(&why));
 		break;
 	case DELIVERY_REFUSED:
