@@ -14,6 +14,7 @@
 #include "record.h"
 #include "source.h"
 
+#define CONNECTED (((1u << DIAG_STATES) - 2) & ~(1u << DIAG_LISTEN | 1u << DIAG_CLOSE))
 #define LISTENERS_MAX 128 /* of more, those with the longest queues */
 #define LISTENERS_SEEN_MAX 8192
 #define BUF_MAX ((size_t)256 << 10)
@@ -195,7 +196,7 @@ tcp_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwa
 	(void)now;
 	if (c == NULL)
 		return HIWAT_E_NOMEM;
-	int err = inet_diag_list(&t->fetch, ~(1u << DIAG_LISTEN | 1u << DIAG_CLOSE), add_connection, c);
+	int err = inet_diag_list(&t->fetch, CONNECTED, add_connection, c);
 	if (err != HIWAT_OK)
 		return sampler_fail_fetch(why, err, &t->fetch);
 	Hiwat__Net *net = RECORD_ONE(arena, out, net, net);

@@ -7,7 +7,7 @@ set -eu
 
 cd "$(dirname "$0")/../.."
 what=${1:-all}
-cmake --preset release >/dev/null
+cmake --preset release -DBUILD_TESTING=ON >/dev/null
 cmake --build --preset release >/dev/null
 BUILD=$PWD/build/release
 export BUILD
