@@ -24,6 +24,12 @@ keep(void *arena, void *pointer)
 	(void)pointer;
 }
 
+ProtobufCAllocator
+codec_allocator(struct arena *arena)
+{
+	return (ProtobufCAllocator){ allocate, keep, arena };
+}
+
 static int
 pack(const ProtobufCMessage *msg, size_t limit, struct buf *out)
 {
@@ -163,7 +169,7 @@ check_batch(struct check *c, const Hiwat__Batch *b)
 int
 batch_decode(const uint8_t *data, size_t len, struct arena *arena, Hiwat__Batch **out, const char **why)
 {
-	ProtobufCAllocator allocator = { allocate, keep, arena };
+	ProtobufCAllocator allocator = codec_allocator(arena);
 	struct check c = { .err = HIWAT_OK };
 	Hiwat__Batch *batch = NULL;
 
@@ -189,7 +195,7 @@ batch_decode(const uint8_t *data, size_t len, struct arena *arena, Hiwat__Batch 
 int
 ack_decode(const uint8_t *data, size_t len, struct arena *arena, Hiwat__Ack **out)
 {
-	ProtobufCAllocator allocator = { allocate, keep, arena };
+	ProtobufCAllocator allocator = codec_allocator(arena);
 	Hiwat__Ack *ack = hiwat__ack__unpack(&allocator, len, data);
 
 	if (ack == NULL)

@@ -19,6 +19,9 @@ struct buf;
 #define CODEC_HOST_LABELS_MAX 32
 #define CODEC_REASON_MAX 1024
 
+/* Lets protobuf-c unpack into an arena, which frees everything at once. Copy it; the arena must outlive what is unpacked. */
+ProtobufCAllocator codec_allocator(struct arena *arena);
+
 /* Appends the batch. HIWAT_E_TOOBIG when it exceeds CODEC_BATCH_MAX, HIWAT_E_NOMEM when the buffer is at its ceiling. */
 int batch_encode(const Hiwat__Batch *batch, struct buf *out);
 

@@ -11,6 +11,7 @@
 
 #include "arena.h"
 #include "buf.h"
+#include "codec.h"
 #include "err.h"
 #include "record.h"
 #include "snapshot.pb-c.h"
@@ -399,19 +400,6 @@ load_host(struct loader *l, struct arena *a, const Snapshot__HostState *s)
 	return err;
 }
 
-static void *
-allocate(void *arena, size_t size)
-{
-	return arena_alloc(arena, size);
-}
-
-static void
-keep(void *arena, void *pointer)
-{
-	(void)arena;
-	(void)pointer;
-}
-
 static int
 load_hosts(struct loader *l, FILE *f, uint64_t left)
 {
@@ -422,7 +410,7 @@ load_hosts(struct loader *l, FILE *f, uint64_t left)
 
 	arena_init(&a, (size_t)8 * HOST_MAX);
 	while (err == HIWAT_OK && left > 0) {
-		ProtobufCAllocator allocator = { allocate, keep, &a };
+		ProtobufCAllocator allocator = codec_allocator(&a);
 		if (left < 4 || fread(length, 1, 4, f) != 4) {
 			err = HIWAT_E_CORRUPT;
 			break;
