@@ -75,17 +75,10 @@ static int
 read_input(const char *path, struct buf *out)
 {
 	FILE *f = path != NULL && strcmp(path, "-") != 0 ? fopen(path, "re") : stdin;
-	size_t n;
 
 	if (f == NULL)
 		return HIWAT_E_SYS;
-	do {
-		char *room = buf_reserve(out, 65536);
-		n = room != NULL ? fread(room, 1, 65536, f) : 0;
-		if (n > 0)
-			buf_advance(out, n);
-	} while (n > 0);
-	int err = ferror(f) ? HIWAT_E_SYS : buf_ok(out) ? HIWAT_OK : HIWAT_E_TOOBIG;
+	int err = buf_read(out, f);
 	if (f != stdin)
 		fclose(f);
 	return err;

@@ -358,7 +358,6 @@ static int
 read_file(const char *path, char **text, struct buf *why)
 {
 	struct buf b;
-	size_t n;
 
 	*text = NULL;
 	FILE *f = fopen(path, "r");
@@ -367,15 +366,10 @@ read_file(const char *path, char **text, struct buf *why)
 		return HIWAT_E_CONFIG;
 	}
 	buf_init(&b, FILE_MAX_BYTES);
-	do {
-		char *room = buf_reserve(&b, 4096);
-		n = room != NULL ? fread(room, 1, 4096, f) : 0;
-		if (n > 0)
-			buf_advance(&b, n);
-	} while (n > 0);
+	int err = buf_read(&b, f);
 	fclose(f);
-	if (!buf_ok(&b) || b.len == 0) {
-		buf_printf(why, "%s is empty or larger than %d bytes", path, FILE_MAX_BYTES);
+	if (err != HIWAT_OK || b.len == 0) {
+		buf_printf(why, "%s: %s", path, err != HIWAT_OK ? err_text(err) : "the file is empty");
 		buf_fini(&b);
 		return HIWAT_E_CONFIG;
 	}

@@ -1,10 +1,13 @@
 #include "buf.h"
+#include "err.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define READ_CHUNK ((size_t)65536)
 
 void
 buf_init(struct buf *b, size_t limit)
@@ -130,6 +133,25 @@ buf_put_double(struct buf *b, double v)
 			break;
 	}
 	buf_puts(b, text);
+}
+
+int
+buf_read(struct buf *b, FILE *f)
+{
+	while (!feof(f) && !ferror(f)) {
+		size_t left = b->limit - b->len, want = left < READ_CHUNK ? left : READ_CHUNK;
+		if (want == 0) {
+			/* Full to the last byte: that fits, if this is the end. */
+			if (getc(f) != EOF)
+				return HIWAT_E_TOOBIG;
+			break;
+		}
+		char *room = buf_reserve(b, want);
+		if (room == NULL)
+			return HIWAT_E_NOMEM;
+		buf_advance(b, fread(room, 1, want, f));
+	}
+	return ferror(f) ? HIWAT_E_SYS : HIWAT_OK;
 }
 
 const char *

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct buf {
 	char *data; /* owned; always NUL-terminated once something was written */
@@ -33,6 +34,11 @@ void buf_put_double(struct buf *b, double v);
 /* len bytes of room after the content for a reader to fill; NULL on failure. Follow with buf_advance(). */
 char *buf_reserve(struct buf *b, size_t len);
 void buf_advance(struct buf *b, size_t len);
+/*
+ * Appends what is left of the stream. HIWAT_E_TOOBIG: it does not fit below the ceiling; HIWAT_E_NOMEM; HIWAT_E_SYS with
+ * errno: reading failed. What was read before stays.
+ */
+int buf_read(struct buf *b, FILE *f);
 /* The content as a string, "" when empty. Borrowed until the next write. */
 const char *buf_str(const struct buf *b);
 

@@ -16,19 +16,13 @@ static bool
 read_file(const char *path, struct buf *out)
 {
 	FILE *f = fopen(path, "r");
-	size_t n;
 
 	buf_reset(out);
 	if (f == NULL)
 		return false;
-	do {
-		char *room = buf_reserve(out, 65536);
-		n = room != NULL ? fread(room, 1, 65536, f) : 0;
-		if (n > 0)
-			buf_advance(out, n);
-	} while (n > 0);
+	int err = buf_read(out, f);
 	fclose(f);
-	return buf_ok(out);
+	return err == HIWAT_OK;
 }
 
 static bool

@@ -174,6 +174,42 @@ START_TEST(buf_has_a_ceiling)
 }
 END_TEST
 
+/* Content of some length against a ceiling: what fits exactly is taken. */
+static const struct {
+	size_t len, limit;
+	int err;
+} read_rows[] = {
+	{ 0, 10, HIWAT_OK },
+	{ 9, 10, HIWAT_OK },
+	{ 10, 10, HIWAT_OK },
+	{ 11, 10, HIWAT_E_TOOBIG },
+	{ 65536, 65536, HIWAT_OK },
+	{ 65537, 65536, HIWAT_E_TOOBIG },
+	{ 200000, 200001, HIWAT_OK },
+};
+
+START_TEST(buf_reads_up_to_its_ceiling)
+{
+	static char data[200000];
+	struct buf b;
+	FILE *f = tmpfile();
+
+	ck_assert_ptr_nonnull(f);
+	memset(data, 'x', sizeof(data));
+	ck_assert_uint_eq(fwrite(data, 1, read_rows[_i].len, f), read_rows[_i].len);
+	rewind(f);
+	buf_init(&b, read_rows[_i].limit);
+	ck_assert_int_eq(buf_read(&b, f), read_rows[_i].err);
+	if (read_rows[_i].err == HIWAT_OK) {
+		ck_assert(buf_ok(&b));
+		ck_assert_uint_eq(b.len, read_rows[_i].len);
+		ck_assert_int_eq(memcmp(buf_str(&b), data, b.len), 0);
+	}
+	fclose(f);
+	buf_fini(&b);
+}
+END_TEST
+
 static const struct {
 	double value;
 	const char *text;
@@ -281,6 +317,7 @@ suite(void)
 	tcase_add_test(tc, arena_has_a_ceiling);
 	tcase_add_test(tc, arena_keeps_its_chunks);
 	tcase_add_test(tc, buf_has_a_ceiling);
+	tcase_add_loop_test(tc, buf_reads_up_to_its_ceiling, 0, ARRAY_LEN(read_rows));
 	tcase_add_loop_test(tc, buf_doubles, 0, ARRAY_LEN(put_rows));
 	tcase_add_loop_test(tc, utf8, 0, ARRAY_LEN(utf8_rows));
 	tcase_add_test(tc, log_lines_cannot_be_forged);
