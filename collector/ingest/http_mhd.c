@@ -366,10 +366,13 @@ read_file(const char *path, char **text, struct buf *why)
 		return HIWAT_E_CONFIG;
 	}
 	buf_init(&b, FILE_MAX_BYTES);
-	int err = buf_read(&b, f);
+	int err = buf_read(&b, f), sys_errno = errno;
 	fclose(f);
 	if (err != HIWAT_OK || b.len == 0) {
-		buf_printf(why, "%s: %s", path, err != HIWAT_OK ? err_text(err) : "the file is empty");
+		buf_printf(why, "%s: %s", path,
+		    err == HIWAT_E_SYS    ? strerror(sys_errno)
+			: err != HIWAT_OK ? err_text(err)
+					  : "the file is empty");
 		buf_fini(&b);
 		return HIWAT_E_CONFIG;
 	}
