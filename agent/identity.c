@@ -13,8 +13,7 @@
 #include "clock.h"
 #include "err.h"
 #include "keep.h"
-#include "scan.h"
-#include "utf8.h"
+#include "record.h"
 
 void
 uuid_format(const uint8_t uuid[16], char out[UUID_TEXT_BYTES])
@@ -191,28 +190,6 @@ identity_note_uptime(const struct identity_options *o, const struct identity *id
 		write_boot(o, id->boot_id, boot_ns);
 }
 
-/* What a collector would refuse in a name becomes '?'. */
-static void
-set_name(struct identity *id, const char *name)
-{
-	size_t n = 0;
-
-	for (const unsigned char *p = (const unsigned char *)name; *p != '\0' && n < CODEC_LABEL_MAX;) {
-		size_t len = utf8_sequence(p);
-		if (n + len > CODEC_LABEL_MAX)
-			break;
-		if (len == 0 || *p < 0x20 || *p == 0x7f) {
-			id->name[n++] = '?';
-			p++;
-			continue;
-		}
-		memcpy(id->name + n, p, len);
-		n += len;
-		p += len;
-	}
-	id->name[n] = '\0';
-}
-
 static void
 load_system(const struct identity_options *o, struct identity *id)
 {
@@ -228,7 +205,7 @@ load_system(const struct identity_options *o, struct identity *id)
 	}
 	if (o->name == NULL && (gethostname(host, sizeof(host) - 1) != 0 || host[0] == '\0'))
 		snprintf(host, sizeof(host), "localhost");
-	set_name(id, o->name != NULL ? o->name : host);
+	record_label_write(id->name, text_of(o->name != NULL ? o->name : host));
 }
 
 void

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "arena.h"
-#include "codec.h"
 #include "err.h"
 #include "utf8.h"
 
@@ -42,25 +41,41 @@ record_one(struct arena *a, void *member, const ProtobufCMessageDescriptor *type
 	return *slot;
 }
 
+size_t
+record_label_write(char out[CODEC_LABEL_MAX + 1], struct text value)
+{
+	/* Room for the rest of a sequence that begins within the label, and a NUL behind it. */
+	char room[CODEC_LABEL_MAX + 4];
+	size_t n = 0;
+
+	value = text_trim(value);
+	if (value.n > sizeof(room) - 1)
+		value.n = sizeof(room) - 1;
+	if (value.n > 0)
+		memcpy(room, value.p, value.n);
+	room[value.n] = '\0';
+	while (n < value.n) {
+		size_t len = utf8_sequence((const unsigned char *)room + n);
+		if (len == 0 || (len == 1 && ((unsigned char)room[n] < 0x20 || room[n] == 0x7f))) {
+			room[n] = '?';
+			len = 1;
+		}
+		if (n + len > CODEC_LABEL_MAX)
+			break;
+		n += len;
+	}
+	struct text label = text_trim((struct text){ room, n });
+	memcpy(out, label.p, label.n);
+	out[label.n] = '\0';
+	return label.n;
+}
+
 char *
 record_label(struct arena *a, struct text value)
 {
-	value = text_trim(value);
-	if (value.n > CODEC_LABEL_MAX)
-		value.n = CODEC_LABEL_MAX;
-	char *label = arena_strndup(a, value.p, value.n);
-	if (label == NULL)
-		return NULL;
-	/* strndup keeps a NUL inside; the loop replaces it, too. */
-	for (size_t i = 0; i < value.n;) {
-		size_t n = utf8_sequence((const unsigned char *)label + i);
-		if (n == 0 || (n == 1 && ((unsigned char)label[i] < 0x20 || label[i] == 0x7f))) {
-			label[i] = '?';
-			n = 1;
-		}
-		i += n;
-	}
-	return label;
+	char label[CODEC_LABEL_MAX + 1];
+
+	return arena_strndup(a, label, record_label_write(label, value));
 }
 
 int

@@ -5,6 +5,7 @@
 #ifndef HIWAT_PROTO_RECORD_H
 #define HIWAT_PROTO_RECORD_H
 
+#include "codec.h"
 #include "hiwat.pb-c.h"
 #include "scan.h"
 
@@ -24,10 +25,12 @@ void *record_add(struct arena *a, size_t *n, void *array, const ProtobufCMessage
 void *record_one(struct arena *a, void *member, const ProtobufCMessageDescriptor *type);
 
 /*
- * A label value: trimmed, at most CODEC_LABEL_MAX bytes, control characters and what is not UTF-8 replaced by '?', so that
- * no collector refuses it.
+ * A label value: trimmed, cut behind the last character that fits CODEC_LABEL_MAX bytes, control characters and what is not
+ * UTF-8 replaced by '?', so that no collector refuses it. Rows under names from outside are for record_row.h.
  */
 char *record_label(struct arena *a, struct text value);
+/* The same into a caller's room, with a NUL; its length. */
+size_t record_label_write(char out[CODEC_LABEL_MAX + 1], struct text value);
 
 /* Counts lines that no known shape matched, in record->unknown_lines under this source. 0 or HIWAT_E_NOMEM. */
 int record_count_unknown(struct arena *a, Hiwat__Record *record, const char *source, uint64_t lines);

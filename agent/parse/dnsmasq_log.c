@@ -2,6 +2,7 @@
 
 #include "dns_record.h"
 #include "err.h"
+#include "record_row.h"
 #include "refuse.h"
 
 #define UPSTREAMS_MAX 128 /* of one dump; more are left out */
@@ -144,11 +145,11 @@ emit(const struct dump *d, struct arena *arena, Hiwat__Record *out)
 		RECORD_SET(dns, cache_misses_total, d->forwarded);
 	}
 	for (unsigned i = 0; i < d->n_upstreams; i++) {
-		Hiwat__DnsUpstream *row = RECORD_ADD(arena, dns, upstreams, dns_upstream);
-		if (row == NULL || (row->upstream = record_label(arena, d->upstreams[i].address)) == NULL)
+		Hiwat__DnsUpstream *row = RECORD_ROW(arena, dns, upstreams, dns_upstream, d->upstreams[i].address);
+		if (row == NULL)
 			return HIWAT_E_NOMEM;
-		RECORD_SET(row, queries_total, d->upstreams[i].sent);
-		RECORD_SET(row, failures_total, d->upstreams[i].failed);
+		RECORD_SET(row, queries_total, row->queries_total + d->upstreams[i].sent);
+		RECORD_SET(row, failures_total, row->failures_total + d->upstreams[i].failed);
 	}
 	return HIWAT_OK;
 }

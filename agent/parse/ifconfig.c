@@ -7,7 +7,7 @@
 #include "arena.h"
 #include "err.h"
 #include "refuse.h"
-#include "row_index.h"
+#include "record_row.h"
 
 struct block {
 	struct text name;
@@ -19,7 +19,7 @@ struct block {
 struct state {
 	struct arena *arena;
 	Hiwat__Net *net;
-	struct row_index interfaces, groups;
+	struct record_index interfaces, groups;
 };
 
 static bool
@@ -170,18 +170,10 @@ take_line(struct block *b, struct text line)
 static int
 write_group(struct state *s, const struct block *b)
 {
-	char *name = record_label(s->arena, b->name);
-	bool is_new;
+	Hiwat__LinkGroup *group = RECORD_INDEX_ROW(&s->groups, s->net, link_groups, link_group, b->name);
 
-	if (name == NULL)
-		return HIWAT_E_NOMEM;
-	size_t i = row_index_get(&s->groups, name, NULL, &is_new);
-	if (i == SIZE_MAX)
-		return HIWAT_E_NOMEM;
-	Hiwat__LinkGroup *group = is_new ? RECORD_ADD(s->arena, s->net, link_groups, link_group) : s->net->link_groups[i];
 	if (group == NULL)
 		return HIWAT_E_NOMEM;
-	group->interface = name;
 	RECORD_SET(group, ports, b->n_ports);
 	RECORD_SET(group, ports_active, b->n_active);
 	return HIWAT_OK;
@@ -190,17 +182,12 @@ write_group(struct state *s, const struct block *b)
 static int
 write_block(struct state *s, const struct block *b)
 {
-	char *name = record_label(s->arena, b->name);
-	bool is_new;
+	Hiwat__Netif *netif = RECORD_INDEX_ROW(&s->interfaces, s->net, interfaces, netif, b->name);
 
-	if (name == NULL)
-		return HIWAT_E_NOMEM;
-	size_t i = row_index_get(&s->interfaces, name, NULL, &is_new);
-	if (i == SIZE_MAX)
-		return HIWAT_E_NOMEM;
-	Hiwat__Netif *netif = is_new ? RECORD_ADD(s->arena, s->net, interfaces, netif) : s->net->interfaces[i];
 	if (netif == NULL)
 		return HIWAT_E_NOMEM;
+	/* An interface that is told of again is as told last. */
+	char *name = netif->interface;
 	hiwat__netif__init(netif);
 	netif->interface = name;
 	if (b->has_mtu)
@@ -225,8 +212,8 @@ ifconfig_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record 
 	bool cut;
 	int err = s.net != NULL ? HIWAT_OK : HIWAT_E_NOMEM;
 
-	row_index_init(&s.interfaces, arena);
-	row_index_init(&s.groups, arena);
+	record_index_init(&s.interfaces, arena);
+	record_index_init(&s.groups, arena);
 	while (err == HIWAT_OK && text_line(&rest, &line, &cut)) {
 		/* Of a line that breaks off nothing is certain. */
 		if (cut && !text_ends(line, ")") && !text_ends(line, ">"))

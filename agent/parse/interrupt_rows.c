@@ -83,7 +83,7 @@ int
 interrupt_rows_init(struct interrupt_rows *rows, struct arena *arena, Hiwat__Record *record)
 {
 	rows->arena = arena;
-	row_index_init(&rows->index, arena);
+	record_index_init(&rows->index, arena);
 	rows->interrupt = RECORD_ONE(arena, record, interrupt, interrupt);
 	return rows->interrupt != NULL ? HIWAT_OK : HIWAT_E_NOMEM;
 }
@@ -92,25 +92,13 @@ int
 interrupt_rows_add(struct interrupt_rows *rows, struct text name, uint64_t total)
 {
 	struct text irq, device;
-	bool is_new;
 
 	interrupt_name_split(name, &irq, &device);
-	char *irq_label = record_label(rows->arena, irq), *device_label = record_label(rows->arena, device);
-	if (irq_label == NULL || device_label == NULL)
-		return HIWAT_E_NOMEM;
-	size_t i = row_index_get(&rows->index, irq_label, device_label, &is_new);
-	if (i == SIZE_MAX)
-		return HIWAT_E_NOMEM;
-	if (!is_new) {
-		rows->interrupt->sources[i]->total += total;
-		return HIWAT_OK;
-	}
-	Hiwat__InterruptsBySource *row = RECORD_ADD(rows->arena, rows->interrupt, sources, interrupts_by_source);
+	Hiwat__InterruptsBySource *row =
+	    RECORD_INDEX_ROW(&rows->index, rows->interrupt, sources, interrupts_by_source, irq, device);
 	if (row == NULL)
 		return HIWAT_E_NOMEM;
-	row->irq = irq_label;
-	row->device = device_label;
-	RECORD_SET(row, total, total);
+	RECORD_SET(row, total, row->total + total);
 	return HIWAT_OK;
 }
 

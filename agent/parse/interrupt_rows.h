@@ -3,12 +3,12 @@
 #define HIWAT_AGENT_INTERRUPT_ROWS_H
 
 #include "record.h"
-#include "row_index.h"
+#include "record_row.h"
 
 struct interrupt_rows {
 	struct arena *arena;
 	Hiwat__Interrupt *interrupt; /* of the record being filled */
-	struct row_index index;
+	struct record_index index;
 };
 
 /* 0 or HIWAT_E_NOMEM. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "record_row.h"
 
 static const char *const row_names[MBUF_ANY + 1] = {
 	[MBUF_MBUF] = "mbuf",
@@ -83,12 +84,6 @@ mbuf_dump_add_type(struct mbuf_dump *d, struct text name, uint64_t in_use)
 {
 	if (is_below_zero(in_use))
 		in_use = 0;
-	for (unsigned i = 0; i < d->n_types; i++) {
-		if (text_same(d->types[i].name, name)) {
-			d->types[i].in_use += in_use;
-			return true;
-		}
-	}
 	if (d->n_types == MBUF_TYPES_MAX)
 		return false;
 	d->types[d->n_types].name = name;
@@ -142,10 +137,10 @@ mbuf_dump_write(const struct mbuf_dump *d, struct arena *arena, Hiwat__Record *r
 			return HIWAT_E_NOMEM;
 	}
 	for (unsigned i = 0; i < d->n_types; i++) {
-		Hiwat__MbufType *type = RECORD_ADD(arena, mbuf, types, mbuf_type);
-		if (type == NULL || (type->type = record_label(arena, d->types[i].name)) == NULL)
+		Hiwat__MbufType *type = RECORD_ROW(arena, mbuf, types, mbuf_type, d->types[i].name);
+		if (type == NULL)
 			return HIWAT_E_NOMEM;
-		RECORD_SET(type, in_use, d->types[i].in_use);
+		RECORD_SET(type, in_use, type->in_use + d->types[i].in_use);
 	}
 	COPY(d, MBUF_BYTES, MBUF_IN_USE, mbuf, bytes_in_use);
 	COPY(d, MBUF_BYTES, MBUF_CACHED, mbuf, bytes_cached);

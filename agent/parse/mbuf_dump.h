@@ -56,7 +56,7 @@ struct mbuf_dump {
 	struct {
 		struct text name; /* borrowed from the text */
 		uint64_t in_use;
-	} types[MBUF_TYPES_MAX];
+	} types[MBUF_TYPES_MAX]; /* as they come, one perhaps twice */
 	bool has_ratio, has_sendfile_io, has_drain_calls;
 	double ratio;
 	uint64_t sendfile_io, drain_calls;
@@ -71,9 +71,9 @@ bool mbuf_dump_has(const struct mbuf_dump *d, enum mbuf_row row, enum mbuf_colum
  * stored.
  */
 void mbuf_dump_set(struct mbuf_dump *d, enum mbuf_row row, enum mbuf_column column, uint64_t value);
-/* False when there is no room for another type. The same type twice adds up. */
+/* False when there is no room for another type. */
 bool mbuf_dump_add_type(struct mbuf_dump *d, struct text name, uint64_t in_use);
-/* Adds record->mbuf. 0 or HIWAT_E_NOMEM. */
+/* Adds record->mbuf; types of one name add up. 0 or HIWAT_E_NOMEM. */
 int mbuf_dump_write(const struct mbuf_dump *d, struct arena *arena, Hiwat__Record *record);
 
 #endif

@@ -11,7 +11,7 @@
 #include "last_dump.h"
 #include "printed.h"
 #include "refuse.h"
-#include "row_index.h"
+#include "record_row.h"
 
 #define COLUMNS_MAX 16
 #define JOINED_MAX 512
@@ -158,29 +158,16 @@ is_numbers(struct text line)
 	} while (0)
 
 static int
-add_row(const struct row *row, struct arena *arena, struct row_index *index, Hiwat__Net *net)
+add_row(const struct row *row, struct record_index *index, Hiwat__Net *net)
 {
-	char *name = record_label(arena, row->name);
-	bool is_new;
+	Hiwat__Netif *netif = RECORD_INDEX_ROW(index, net, interfaces, netif, row->name);
 
-	if (name == NULL)
-		return HIWAT_E_NOMEM;
-	size_t i = row_index_get(index, name, NULL, &is_new);
-	if (i == SIZE_MAX)
-		return HIWAT_E_NOMEM;
-	Hiwat__Netif *netif = is_new ? RECORD_ADD(arena, net, interfaces, netif) : net->interfaces[i];
 	if (netif == NULL)
 		return HIWAT_E_NOMEM;
-	if (is_new) {
-		netif->interface = name;
-		for (unsigned d = 0; d < 2; d++) {
-			Hiwat__NetifByDirection *direction = RECORD_ADD(arena, netif, directions, netif_by_direction);
-			if (direction == NULL ||
-			    (direction->direction = record_label(arena, d == 0 ? TEXT("in") : TEXT("out"))) == NULL)
-				return HIWAT_E_NOMEM;
-		}
-	}
-	Hiwat__NetifByDirection *in = netif->directions[0], *out = netif->directions[1];
+	Hiwat__NetifByDirection *in = RECORD_ROW(index->arena, netif, directions, netif_by_direction, TEXT("in"));
+	Hiwat__NetifByDirection *out = RECORD_ROW(index->arena, netif, directions, netif_by_direction, TEXT("out"));
+	if (in == NULL || out == NULL)
+		return HIWAT_E_NOMEM;
 	ADD(row, IN_PACKETS, in, packets_total);
 	ADD(row, IN_ERRORS, in, errors_total);
 	ADD(row, IN_DROPS, in, drops_total);
@@ -219,7 +206,7 @@ netstat_i_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record
 {
 	struct text rest = last_dump(in->text, begins), line;
 	struct table table = { 0 };
-	struct row_index index;
+	struct record_index index;
 	struct row row;
 	char joined[JOINED_MAX];
 	bool cut;
@@ -229,9 +216,9 @@ netstat_i_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record
 	Hiwat__Net *net = RECORD_ONE(arena, out, net, net);
 	if (net == NULL)
 		return parse_fail(why, HIWAT_E_NOMEM, "too large");
-	row_index_init(&index, arena);
+	record_index_init(&index, arena);
 	while (text_line(&rest, &line, &cut)) {
-		if (next_row(&rest, line, cut, &table, joined, &row) && add_row(&row, arena, &index, net) != HIWAT_OK)
+		if (next_row(&rest, line, cut, &table, joined, &row) && add_row(&row, &index, net) != HIWAT_OK)
 			return parse_fail(why, HIWAT_E_NOMEM, "too large");
 	}
 	if (net->n_interfaces == 0)

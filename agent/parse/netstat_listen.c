@@ -9,7 +9,7 @@
 #include "last_dump.h"
 #include "printed.h"
 #include "refuse.h"
-#include "row_index.h"
+#include "record_row.h"
 
 struct queue {
 	uint64_t length, limit;
@@ -54,21 +54,13 @@ is_fuller(const struct queue *q, const Hiwat__ListenQueue *row)
 }
 
 static int
-add_row(const struct queue *q, struct arena *arena, struct row_index *index, Hiwat__Net *net)
+add_row(const struct queue *q, struct record_index *index, Hiwat__Net *net)
 {
-	char *address = record_label(arena, q->address);
-	bool is_new;
+	Hiwat__ListenQueue *row = RECORD_INDEX_ROW(index, net, listen_queues, listen_queue, q->address);
 
-	if (address == NULL)
-		return HIWAT_E_NOMEM;
-	size_t i = row_index_get(index, address, NULL, &is_new);
-	if (i == SIZE_MAX)
-		return HIWAT_E_NOMEM;
-	Hiwat__ListenQueue *row = is_new ? RECORD_ADD(arena, net, listen_queues, listen_queue) : net->listen_queues[i];
 	if (row == NULL)
 		return HIWAT_E_NOMEM;
-	if (is_new || is_fuller(q, row)) {
-		row->address = address;
+	if (!row->has_value || is_fuller(q, row)) {
 		RECORD_SET(row, value, q->length);
 		RECORD_SET(row, limit, q->limit);
 	}
@@ -79,7 +71,7 @@ int
 netstat_listen_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, struct parse_reason *why)
 {
 	struct text rest = last_dump(in->text, is_title), line;
-	struct row_index index;
+	struct record_index index;
 	struct queue q;
 	bool cut;
 
@@ -88,10 +80,10 @@ netstat_listen_parse(const struct parse_input *in, struct arena *arena, Hiwat__R
 	Hiwat__Net *net = RECORD_ONE(arena, out, net, net);
 	if (net == NULL)
 		return parse_fail(why, HIWAT_E_NOMEM, "too large");
-	row_index_init(&index, arena);
+	record_index_init(&index, arena);
 	while (text_line(&rest, &line, &cut)) {
 		/* An address that breaks off is another address. */
-		if (!cut && split_row(line, &q) && add_row(&q, arena, &index, net) != HIWAT_OK)
+		if (!cut && split_row(line, &q) && add_row(&q, &index, net) != HIWAT_OK)
 			return parse_fail(why, HIWAT_E_NOMEM, "too large");
 	}
 	if (net->n_listen_queues == 0)

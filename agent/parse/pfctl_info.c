@@ -14,6 +14,7 @@
 
 #include "arena.h"
 #include "err.h"
+#include "record_row.h"
 
 /*
  * pf came with OpenBSD 3.0 in 2001; a filter that claims to run for longer than 20 years was enabled before its clock was
@@ -276,44 +277,26 @@ read_table_row(struct reader *r, const struct row *row)
 static int
 add_counter(struct reader *r, const struct row *row)
 {
-	Hiwat__Pf *pf = r->dump.pf;
-	char *name = record_label(r->arena, row->label);
+	Hiwat__PfCounter *c = RECORD_ROW(r->arena, r->dump.pf, counters, pf_counter, row->label);
 
-	if (name == NULL)
-		return HIWAT_E_NOMEM;
-	for (size_t i = 0; i < pf->n_counters; i++) {
-		if (strcmp(pf->counters[i]->counter, name) == 0) {
-			r->n_unknown++;
-			return HIWAT_OK;
-		}
-	}
-	Hiwat__PfCounter *c = RECORD_ADD(r->arena, pf, counters, pf_counter);
 	if (c == NULL)
 		return HIWAT_E_NOMEM;
-	c->counter = name;
-	RECORD_SET(c, total, row->value);
+	r->n_unknown += c->has_total;
+	if (!c->has_total)
+		RECORD_SET(c, total, row->value);
 	return HIWAT_OK;
 }
 
 static int
 add_limit_counter(struct reader *r, const struct row *row)
 {
-	Hiwat__Pf *pf = r->dump.pf;
-	char *name = record_label(r->arena, row->label);
+	Hiwat__PfLimitCounter *c = RECORD_ROW(r->arena, r->dump.pf, limit_counters, pf_limit_counter, row->label);
 
-	if (name == NULL)
-		return HIWAT_E_NOMEM;
-	for (size_t i = 0; i < pf->n_limit_counters; i++) {
-		if (strcmp(pf->limit_counters[i]->counter, name) == 0) {
-			r->n_unknown++;
-			return HIWAT_OK;
-		}
-	}
-	Hiwat__PfLimitCounter *c = RECORD_ADD(r->arena, pf, limit_counters, pf_limit_counter);
 	if (c == NULL)
 		return HIWAT_E_NOMEM;
-	c->counter = name;
-	RECORD_SET(c, total, row->value);
+	r->n_unknown += c->has_total;
+	if (!c->has_total)
+		RECORD_SET(c, total, row->value);
 	return HIWAT_OK;
 }
 

@@ -4,10 +4,9 @@
  */
 #include "pfctl.h"
 
-#include <string.h>
-
 #include "arena.h"
 #include "err.h"
+#include "record_row.h"
 
 #define TABLES_MAX 4096
 
@@ -64,21 +63,9 @@ is_known(struct text line)
 static int
 add_table(struct arena *arena, Hiwat__Pf *pf, struct text name)
 {
-	char *label = record_label(arena, name);
-
-	if (label == NULL)
-		return HIWAT_E_NOMEM;
-	for (size_t i = 0; i < pf->n_overload_tables; i++) {
-		if (strcmp(pf->overload_tables[i]->table, label) == 0)
-			return HIWAT_OK;
-	}
 	if (pf->n_overload_tables == TABLES_MAX)
 		return HIWAT_OK;
-	Hiwat__PfOverloadTable *row = RECORD_ADD(arena, pf, overload_tables, pf_overload_table);
-	if (row == NULL)
-		return HIWAT_E_NOMEM;
-	row->table = label;
-	return HIWAT_OK;
+	return RECORD_ROW(arena, pf, overload_tables, pf_overload_table, name) != NULL ? HIWAT_OK : HIWAT_E_NOMEM;
 }
 
 /* Every "overload <NAME>" outside quotes and comments; a name counts when its '>' is there. */

@@ -9,13 +9,14 @@
 
 #include "arena.h"
 #include "err.h"
+#include "record_row.h"
 
 #define TABLES_MAX 4096
 
 struct reader {
 	struct arena *arena;
 	Hiwat__Pf *pf;
-	char *name;              /* of the block that is open, or NULL */
+	struct text name;        /* of the block that is open, or empty */
 	Hiwat__PfTable *listing; /* of the list of addresses that is open, or NULL */
 	struct text shown;       /* -t NAME of the last command line */
 	uint64_t n_unknown;
@@ -23,21 +24,15 @@ struct reader {
 
 /* A table that comes again is told anew: the last one counts. NULL: too many, or memory is out (*err). */
 static Hiwat__PfTable *
-table_named(struct reader *r, char *name, int *err)
+table_named(struct reader *r, struct text name, int *err)
 {
-	for (size_t i = 0; i < r->pf->n_table; i++) {
-		if (strcmp(r->pf->table[i]->table, name) == 0)
-			return r->pf->table[i];
-	}
-	if (r->pf->n_table == TABLES_MAX) {
+	if (r->pf->n_table == TABLES_MAX && RECORD_FIND(r->pf, table, pf_table, name) == NULL) {
 		r->n_unknown++;
 		return NULL;
 	}
-	Hiwat__PfTable *t = RECORD_ADD(r->arena, r->pf, table, pf_table);
+	Hiwat__PfTable *t = RECORD_ROW(r->arena, r->pf, table, pf_table, name);
 	if (t == NULL)
 		*err = HIWAT_E_NOMEM;
-	else
-		t->table = name;
 	return t;
 }
 
@@ -88,7 +83,6 @@ static int
 read_header(struct reader *r, struct text rest)
 {
 	struct text name, anchor;
-	char *label;
 
 	if (!text_word(&rest, &name))
 		return HIWAT_OK;
@@ -101,9 +95,7 @@ read_header(struct reader *r, struct text rest)
 		memcpy(joined + name.n + 1, anchor.p, anchor.n);
 		name = (struct text){ joined, name.n + anchor.n + 1 };
 	}
-	if ((label = record_label(r->arena, name)) == NULL)
-		return HIWAT_E_NOMEM;
-	r->name = label;
+	r->name = name;
 	return HIWAT_OK;
 }
 
@@ -113,14 +105,14 @@ read_count(struct reader *r, struct text number, bool cut)
 	uint64_t entries;
 	int err = HIWAT_OK;
 
-	if (cut || r->name == NULL || !text_is_u64(number, &entries)) {
+	if (cut || r->name.n == 0 || !text_is_u64(number, &entries)) {
 		r->n_unknown += !cut;
 		return HIWAT_OK;
 	}
 	Hiwat__PfTable *t = table_named(r, r->name, &err);
 	if (t != NULL)
 		RECORD_SET(t, entries, entries);
-	r->name = NULL;
+	r->name.n = 0;
 	return err;
 }
 
@@ -130,10 +122,7 @@ read_address(struct reader *r)
 	int err = HIWAT_OK;
 
 	if (r->listing == NULL) {
-		char *name = record_label(r->arena, r->shown);
-		if (name == NULL)
-			return HIWAT_E_NOMEM;
-		r->listing = table_named(r, name, &err);
+		r->listing = table_named(r, r->shown, &err);
 		if (r->listing == NULL)
 			return err;
 		RECORD_SET(r->listing, entries, 0);
@@ -149,7 +138,7 @@ read_command(struct reader *r, struct text line)
 	struct text word;
 
 	r->listing = NULL;
-	r->name = NULL;
+	r->name.n = 0;
 	r->shown = TEXT("");
 	while (text_word(&line, &word)) {
 		if (text_eq(word, "-t") && text_word(&line, &word)) {

@@ -4,12 +4,11 @@
  */
 #include "proc.h"
 
-#include <string.h>
-
 #include "arena.h"
 #include "err.h"
 #include "last_dump.h"
 #include "proc_wrap.h"
+#include "record_row.h"
 
 /* Order of the kernel's enum is of no use here: rows carry their names. */
 static const char *const softirq_vectors[] = { "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "BLOCK_IOPOLL", "IRQ_POLL",
@@ -200,62 +199,17 @@ device_of(const struct row *row)
 	return row->is_numeric ? device_behind_chip(t) : t;
 }
 
-/*
- * The row with these labels, made when there is none: labels that occur twice are one series. Numbers rise from row to row,
- * which spares the search: *next_irq is one more than the highest so far.
- */
-static Hiwat__InterruptsBySource *
-source_of(struct arena *arena, Hiwat__Interrupt *out, const struct row *row, uint64_t *next_irq)
-{
-	bool is_new = row->is_numeric && row->irq >= *next_irq;
-	Hiwat__InterruptsBySource *source = RECORD_ADD(arena, out, sources, interrupts_by_source);
-
-	if (source == NULL)
-		return NULL;
-	source->irq = record_label(arena, row->label);
-	source->device = record_label(arena, device_of(row));
-	if (source->irq == NULL || source->device == NULL)
-		return NULL;
-	if (is_new)
-		*next_irq = row->irq < UINT64_MAX ? row->irq + 1 : row->irq;
-	struct text irq = text_of(source->irq);
-	for (size_t i = 0; !is_new && i + 1 < out->n_sources; i++) {
-		Hiwat__InterruptsBySource *other = out->sources[i];
-		if (text_eq(irq, other->irq) && text_eq(text_of(source->device), other->device)) {
-			out->n_sources--;
-			return other;
-		}
-	}
-	return source;
-}
-
-static Hiwat__SoftirqsByVector *
-vector_of(struct arena *arena, Hiwat__Interrupt *out, struct text label)
-{
-	char *name = record_label(arena, label);
-
-	if (name == NULL)
-		return NULL;
-	for (size_t i = 0; i < out->n_softirqs; i++) {
-		if (strcmp(name, out->softirqs[i]->vector) == 0)
-			return out->softirqs[i];
-	}
-	Hiwat__SoftirqsByVector *vector = RECORD_ADD(arena, out, softirqs, softirqs_by_vector);
-	if (vector != NULL)
-		vector->vector = name;
-	return vector;
-}
-
 static int
-row_add(struct arena *arena, Hiwat__Interrupt *out, const struct row *row, bool is_softirqs, uint64_t *next_irq)
+row_add(struct record_index *index, Hiwat__Interrupt *out, const struct row *row, bool is_softirqs)
 {
 	if (is_softirqs) {
-		Hiwat__SoftirqsByVector *vector = vector_of(arena, out, row->label);
+		Hiwat__SoftirqsByVector *vector = RECORD_INDEX_ROW(index, out, softirqs, softirqs_by_vector, row->label);
 		if (vector == NULL)
 			return HIWAT_E_NOMEM;
 		RECORD_SET(vector, total, vector->total + row->total);
 	} else {
-		Hiwat__InterruptsBySource *source = source_of(arena, out, row, next_irq);
+		Hiwat__InterruptsBySource *source =
+		    RECORD_INDEX_ROW(index, out, sources, interrupts_by_source, row->label, device_of(row));
 		if (source == NULL)
 			return HIWAT_E_NOMEM;
 		RECORD_SET(source, total, source->total + row->total);
@@ -279,9 +233,10 @@ parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, str
 {
 	struct text text = in->text, rest, line;
 	const char *kind = is_softirqs ? "proc-softirqs" : "proc-interrupts";
-	uint64_t unknown = 0, next_irq = 0;
+	uint64_t unknown = 0;
 	size_t n_rows = 0, n_vectors = 0;
 	struct live_columns live = { 0 };
+	struct record_index index;
 	bool cut;
 
 	if (proc_unwrap(arena, &text) != HIWAT_OK)
@@ -293,6 +248,7 @@ parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, str
 	Hiwat__Interrupt *m = RECORD_ONE(arena, out, interrupt, interrupt);
 	if (m == NULL || (in->percpu != NULL && live_columns_read(arena, line, columns, &live) != HIWAT_OK))
 		return HIWAT_E_NOMEM;
+	record_index_init(&index, arena);
 	while (text_line(&rest, &line, &cut)) {
 		struct row row;
 		if (text_trim(line).n == 0)
@@ -311,7 +267,7 @@ parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, str
 			return HIWAT_E_NOMEM;
 		n_rows++;
 		n_vectors += is_vector;
-		int err = row_add(arena, m, &row, is_softirqs, &next_irq);
+		int err = row_add(&index, m, &row, is_softirqs);
 		if (err != HIWAT_OK)
 			return err;
 	}

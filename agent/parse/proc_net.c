@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "err.h"
 #include "last_dump.h"
+#include "record_row.h"
 
 /* ---------------------------------------------------------------------------------------------------- net/netstat */
 
@@ -81,14 +82,11 @@ tcp_value(struct arena *arena, Hiwat__Net *net, struct text name, uint64_t value
 			return HIWAT_E_NOMEM;
 		RECORD_SET(cookies, sent_total, value);
 	} else if (IS_WORD_OF(name, tcp_events)) {
-		for (size_t i = 0; i < net->n_tcp_events; i++) {
-			if (text_eq(name, net->tcp_events[i]->event))
-				return HIWAT_OK;
-		}
-		Hiwat__TcpEvents *event = RECORD_ADD(arena, net, tcp_events, tcp_events);
-		if (event == NULL || (event->event = record_label(arena, name)) == NULL)
+		Hiwat__TcpEvents *event = RECORD_ROW(arena, net, tcp_events, tcp_events, name);
+		if (event == NULL)
 			return HIWAT_E_NOMEM;
-		RECORD_SET(event, total, value);
+		if (!event->has_total)
+			RECORD_SET(event, total, value);
 	}
 	return HIWAT_OK;
 }
@@ -223,32 +221,24 @@ begins_sockstat(struct text line)
 static int
 add_memory(struct arena *arena, Hiwat__Net *net, const char *label, uint64_t bytes)
 {
-	for (size_t i = 0; i < net->n_socket_memory; i++) {
-		if (text_eq(text_of(label), net->socket_memory[i]->protocol))
-			return HIWAT_OK;
-	}
-	Hiwat__SocketMemory *m = RECORD_ADD(arena, net, socket_memory, socket_memory);
-	if (m == NULL || (m->protocol = record_label(arena, text_of(label))) == NULL)
+	Hiwat__SocketMemory *m = RECORD_ROW(arena, net, socket_memory, socket_memory, text_of(label));
+
+	if (m == NULL)
 		return HIWAT_E_NOMEM;
-	RECORD_SET(m, bytes, bytes);
+	if (!m->has_bytes)
+		RECORD_SET(m, bytes, bytes);
 	return HIWAT_OK;
 }
 
 static int
 add_sockets(struct arena *arena, Hiwat__Net *net, const char *label, struct text state, uint64_t value)
 {
-	for (size_t i = 0; i < net->n_sockets; i++) {
-		if (text_eq(text_of(label), net->sockets[i]->protocol) && text_eq(state, net->sockets[i]->state))
-			return HIWAT_OK;
-	}
-	Hiwat__Sockets *m = RECORD_ADD(arena, net, sockets, sockets);
+	Hiwat__Sockets *m = RECORD_ROW(arena, net, sockets, sockets, text_of(label), state);
+
 	if (m == NULL)
 		return HIWAT_E_NOMEM;
-	m->protocol = record_label(arena, text_of(label));
-	m->state = record_label(arena, state);
-	if (m->protocol == NULL || m->state == NULL)
-		return HIWAT_E_NOMEM;
-	RECORD_SET(m, value, value);
+	if (!m->has_value)
+		RECORD_SET(m, value, value);
 	return HIWAT_OK;
 }
 

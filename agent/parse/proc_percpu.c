@@ -5,6 +5,7 @@
 
 #include "arena.h"
 #include "err.h"
+#include "record_row.h"
 
 #define HEX_DIGITS 8 /* the kernel prints %08x */
 
@@ -202,19 +203,12 @@ conntrack_row(struct text line, bool cut, struct conntrack *table)
 static int
 add_event(struct arena *arena, Hiwat__Conntrack *m, struct text name, uint64_t total)
 {
-	char *label = record_label(arena, name);
+	Hiwat__ConntrackEvents *event = RECORD_ROW(arena, m, events, conntrack_events, name);
 
-	if (label == NULL)
-		return HIWAT_E_NOMEM;
-	for (size_t i = 0; i < m->n_events; i++) {
-		if (strcmp(label, m->events[i]->event) == 0)
-			return HIWAT_OK;
-	}
-	Hiwat__ConntrackEvents *event = RECORD_ADD(arena, m, events, conntrack_events);
 	if (event == NULL)
 		return HIWAT_E_NOMEM;
-	event->event = label;
-	RECORD_SET(event, total, total);
+	if (!event->has_total)
+		RECORD_SET(event, total, total);
 	return HIWAT_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "err.h"
 #include "last_dump.h"
+#include "record_row.h"
 
 /* Columns of a cpu row; guest times behind them are already in user and nice. Old kernels print fewer. */
 static const char *const modes[] = { "user", "nice", "system", "idle", "iowait", "interrupt", "softirq", "steal" };
@@ -23,7 +24,7 @@ struct state {
 	double hz;
 	size_t n_columns;           /* numbers of the first cpu row, as all rows have */
 	char *mode_labels[N_MODES]; /* shared by all rows */
-	uint64_t next_cpu;          /* one more than the highest CPU so far */
+	struct record_index cores;
 	uint64_t unknown;
 	bool has_data;
 };
@@ -71,10 +72,14 @@ read_numbers(struct text line, bool cut, size_t full, uint64_t numbers[MAX_NUMBE
 static int
 add_core(struct state *s, struct text core, const uint64_t *numbers, size_t n)
 {
-	Hiwat__CpuCore *row = RECORD_ADD(s->arena, s->interrupt, cores, cpu_core);
+	Hiwat__CpuCore *row = RECORD_INDEX_ROW(&s->cores, s->interrupt, cores, cpu_core, core);
 
-	if (row == NULL || (row->cpu = record_label(s->arena, core)) == NULL)
+	if (row == NULL)
 		return HIWAT_E_NOMEM;
+	if (row->n_modes > 0) {
+		s->unknown++;
+		return HIWAT_OK;
+	}
 	for (size_t i = 0; i < n; i++) {
 		Hiwat__CpuCoreByMode *m = RECORD_ADD(s->arena, row, modes, cpu_core_by_mode);
 		if (m == NULL)
@@ -98,30 +103,13 @@ add_all_cpus(struct state *s, const uint64_t *numbers, size_t n)
 	return HIWAT_OK;
 }
 
-/* CPU numbers rise from row to row, which spares the search for one that is there twice. */
-static bool
-has_core(struct state *s, struct text core)
-{
-	uint64_t cpu;
-
-	if (text_is_u64(core, &cpu) && cpu >= s->next_cpu && cpu < UINT64_MAX) {
-		s->next_cpu = cpu + 1;
-		return false;
-	}
-	for (size_t i = 0; i < s->interrupt->n_cores; i++) {
-		if (text_eq(core, s->interrupt->cores[i]->cpu))
-			return true;
-	}
-	return false;
-}
-
 static int
 cpu_line(struct state *s, struct text core, struct text line, bool cut)
 {
 	uint64_t numbers[MAX_NUMBERS];
 	int n = read_numbers(line, cut, s->n_columns, numbers);
 
-	if (n <= 0 || (core.n > 0 ? has_core(s, core) : s->interrupt->n_cpu > 0)) {
+	if (n <= 0 || (core.n == 0 && s->interrupt->n_cpu > 0)) {
 		s->unknown += !cut;
 		return HIWAT_OK;
 	}
@@ -208,6 +196,7 @@ proc_stat_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record
 	struct text rest = last_dump(in->text, is_first_line), line;
 	bool cut;
 
+	record_index_init(&s.cores, arena);
 	s.interrupt = RECORD_ONE(arena, out, interrupt, interrupt);
 	if (s.interrupt == NULL)
 		return HIWAT_E_NOMEM;

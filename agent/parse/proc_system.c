@@ -5,6 +5,7 @@
 
 #include "arena.h"
 #include "err.h"
+#include "record_row.h"
 
 #define KIB 1024
 
@@ -30,14 +31,14 @@ read_numbers(struct text line, size_t max, uint64_t *numbers, size_t *n)
 static int
 net_dev_direction(struct arena *arena, Hiwat__Netif *netif, const char *direction, const uint64_t *numbers)
 {
-	Hiwat__NetifByDirection *m = RECORD_ADD(arena, netif, directions, netif_by_direction);
+	Hiwat__NetifByDirection *m = RECORD_ROW(arena, netif, directions, netif_by_direction, text_of(direction));
 
-	if (m == NULL || (m->direction = record_label(arena, text_of(direction))) == NULL)
+	if (m == NULL)
 		return HIWAT_E_NOMEM;
-	RECORD_SET(m, bytes_total, numbers[0]);
-	RECORD_SET(m, packets_total, numbers[1]);
-	RECORD_SET(m, errors_total, numbers[2]);
-	RECORD_SET(m, drops_total, numbers[3]);
+	RECORD_SET(m, bytes_total, m->bytes_total + numbers[0]);
+	RECORD_SET(m, packets_total, m->packets_total + numbers[1]);
+	RECORD_SET(m, errors_total, m->errors_total + numbers[2]);
+	RECORD_SET(m, drops_total, m->drops_total + numbers[3]);
 	return HIWAT_OK;
 }
 
@@ -48,10 +49,12 @@ proc_net_dev_parse(const struct parse_input *in, struct arena *arena, Hiwat__Rec
 	uint64_t numbers[NET_DEV_NUMBERS], unknown = 0;
 	bool cut, has_header = false;
 	size_t n;
+	struct record_index index;
 
 	Hiwat__Net *net = RECORD_ONE(arena, out, net, net);
 	if (net == NULL)
 		return HIWAT_E_NOMEM;
+	record_index_init(&index, arena);
 	while (text_line(&rest, &line, &cut)) {
 		if (text_find(line, "|") >= 0) {
 			has_header = true;
@@ -69,8 +72,8 @@ proc_net_dev_parse(const struct parse_input *in, struct arena *arena, Hiwat__Rec
 			unknown += !cut;
 			continue;
 		}
-		Hiwat__Netif *netif = RECORD_ADD(arena, net, interfaces, netif);
-		if (netif == NULL || (netif->interface = record_label(arena, name)) == NULL)
+		Hiwat__Netif *netif = RECORD_INDEX_ROW(&index, net, interfaces, netif, name);
+		if (netif == NULL)
 			return HIWAT_E_NOMEM;
 		int err = net_dev_direction(arena, netif, "in", numbers);
 		if (err == HIWAT_OK)
@@ -104,10 +107,12 @@ proc_diskstats_parse(const struct parse_input *in, struct arena *arena, Hiwat__R
 	uint64_t numbers[DISK_NUMBERS_MAX], ignored, unknown = 0;
 	bool cut;
 	size_t n;
+	struct record_index index;
 
 	Hiwat__Storage *storage = RECORD_ONE(arena, out, storage, storage);
 	if (storage == NULL)
 		return HIWAT_E_NOMEM;
+	record_index_init(&index, arena);
 	while (text_line(&rest, &line, &cut)) {
 		if (text_trim(line).n == 0)
 			continue;
@@ -119,17 +124,17 @@ proc_diskstats_parse(const struct parse_input *in, struct arena *arena, Hiwat__R
 		}
 		if (n < DISK_NUMBERS)
 			continue;
-		Hiwat__Disk *disk = RECORD_ADD(arena, storage, disks, disk);
-		if (disk == NULL || (disk->device = record_label(arena, name)) == NULL)
+		Hiwat__Disk *disk = RECORD_INDEX_ROW(&index, storage, disks, disk, name);
+		if (disk == NULL)
 			return HIWAT_E_NOMEM;
 		uint64_t completed = numbers[DISK_READS] + numbers[DISK_WRITES];
 		if (n > DISK_DISCARDS)
 			completed += numbers[DISK_DISCARDS];
 		if (n > DISK_FLUSHES)
 			completed += numbers[DISK_FLUSHES];
-		RECORD_SET(disk, completed_total, completed);
-		RECORD_SET(disk, in_flight, numbers[DISK_IN_FLIGHT]);
-		RECORD_SET(disk, busy_seconds_total, (double)numbers[DISK_BUSY_MS] / 1000);
+		RECORD_SET(disk, completed_total, disk->completed_total + completed);
+		RECORD_SET(disk, in_flight, disk->in_flight + numbers[DISK_IN_FLIGHT]);
+		RECORD_SET(disk, busy_seconds_total, disk->busy_seconds_total + (double)numbers[DISK_BUSY_MS] / 1000);
 	}
 	if (storage->n_disks == 0 && in->text.n > 0)
 		return parse_fail(why, HIWAT_E_NODATA, "no row of a block device");

@@ -10,6 +10,7 @@
 
 #include "arena.h"
 #include "err.h"
+#include "record_row.h"
 
 #define VALUES_MAX 4096
 
@@ -64,7 +65,6 @@ read_key(struct reader *r, struct text path)
 static int
 add_value(struct reader *r, struct text name, uint64_t number)
 {
-	Hiwat__Sysctl *s = NULL;
 	size_t n = r->key.n > 0 ? r->key.n + 1 : 0;
 	char *path = arena_alloc(r->arena, n + name.n + 1);
 
@@ -75,23 +75,14 @@ add_value(struct reader *r, struct text name, uint64_t number)
 		path[n - 1] = '\\';
 	}
 	memcpy(path + n, name.p, name.n);
-	char *label = record_label(r->arena, (struct text){ path, n + name.n });
-	if (label == NULL)
+	struct text full = { path, n + name.n };
+	if (r->settings->n_sysctls == VALUES_MAX && RECORD_FIND(r->settings, sysctls, sysctl, full) == NULL) {
+		r->n_unknown++;
+		return HIWAT_OK;
+	}
+	Hiwat__Sysctl *s = RECORD_ROW(r->arena, r->settings, sysctls, sysctl, full);
+	if (s == NULL)
 		return HIWAT_E_NOMEM;
-	for (size_t i = 0; i < r->settings->n_sysctls && s == NULL; i++) {
-		if (strcmp(r->settings->sysctls[i]->name, label) == 0)
-			s = r->settings->sysctls[i];
-	}
-	if (s == NULL) {
-		if (r->settings->n_sysctls == VALUES_MAX) {
-			r->n_unknown++;
-			return HIWAT_OK;
-		}
-		if ((s = RECORD_ADD(r->arena, r->settings, sysctls, sysctl)) == NULL ||
-		    (s->index = record_label(r->arena, TEXT(""))) == NULL)
-			return HIWAT_E_NOMEM;
-		s->name = label;
-	}
 	RECORD_SET(s, value, (double)number);
 	return HIWAT_OK;
 }

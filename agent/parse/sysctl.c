@@ -1,11 +1,9 @@
 #include "sysctl.h"
 
-#include <string.h>
-
 #include "arena.h"
 #include "err.h"
 #include "refuse.h"
-#include "row_index.h"
+#include "record_row.h"
 #include "sysctl_names.h"
 #include "sysctl_time.h"
 
@@ -15,7 +13,7 @@ struct state {
 	const struct parse_input *in;
 	struct arena *arena;
 	Hiwat__Record *out;
-	struct row_index settings;
+	struct record_index settings;
 	struct text facts[FACTS]; /* values as printed, n == 0: none; borrowed from the text */
 	double numbers[NUMBERS_MAX];
 	bool is_ours;
@@ -51,20 +49,13 @@ split_line(struct text line, struct text *name, struct text *value)
 static int
 add_setting(struct state *s, struct text name, const char *place, double value)
 {
-	char *name_label = record_label(s->arena, name), *index_label = record_label(s->arena, text_of(place));
 	Hiwat__Settings *settings = RECORD_ONE(s->arena, s->out, settings, settings);
-	bool is_new;
 
-	if (name_label == NULL || index_label == NULL || settings == NULL)
+	if (settings == NULL)
 		return HIWAT_E_NOMEM;
-	size_t i = row_index_get(&s->settings, name_label, index_label, &is_new);
-	if (i == SIZE_MAX)
-		return HIWAT_E_NOMEM;
-	Hiwat__Sysctl *row = is_new ? RECORD_ADD(s->arena, settings, sysctls, sysctl) : settings->sysctls[i];
+	Hiwat__Sysctl *row = RECORD_INDEX_ROW(&s->settings, settings, sysctls, sysctl, name, text_of(place));
 	if (row == NULL)
 		return HIWAT_E_NOMEM;
-	row->name = name_label;
-	row->index = index_label;
 	RECORD_SET(row, value, value);
 	return HIWAT_OK;
 }
@@ -323,7 +314,7 @@ sysctl_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *o
 	bool cut;
 	int err = HIWAT_OK;
 
-	row_index_init(&s.settings, arena);
+	record_index_init(&s.settings, arena);
 	while (err == HIWAT_OK && text_line(&rest, &line, &cut)) {
 		if (!cut)
 			err = take_line(&s, line);

@@ -9,7 +9,7 @@
 #include "last_dump.h"
 #include "printed.h"
 #include "refuse.h"
-#include "row_index.h"
+#include "record_row.h"
 
 #define COLUMNS_MAX 16
 
@@ -89,22 +89,15 @@ split_row(struct text line, const struct table *table, bool cut, struct row *row
 }
 
 static int
-add_row(const struct row *row, struct arena *arena, struct row_index *index, Hiwat__Net *net)
+add_row(const struct row *row, struct record_index *index, Hiwat__Net *net)
 {
-	char *name = record_label(arena, row->name);
-	bool is_new;
+	size_t n = net->n_zones;
+	Hiwat__Zone *zone = RECORD_INDEX_ROW(index, net, zones, zone, row->name);
 
-	if (name == NULL)
-		return HIWAT_E_NOMEM;
-	size_t i = row_index_get(index, name, NULL, &is_new);
-	if (i == SIZE_MAX)
-		return HIWAT_E_NOMEM;
-	Hiwat__Zone *zone = is_new ? RECORD_ADD(arena, net, zones, zone) : net->zones[i];
 	if (zone == NULL)
 		return HIWAT_E_NOMEM;
 	/* Zones of one name, as of several network stacks, have a limit together only if each has one. */
-	bool has_limit = row->has[LIMIT] && row->values[LIMIT] > 0 && (is_new || zone->has_limit);
-	zone->zone = name;
+	bool has_limit = row->has[LIMIT] && row->values[LIMIT] > 0 && (net->n_zones > n || zone->has_limit);
 	zone->has_limit = has_limit;
 	zone->limit = has_limit ? zone->limit + row->values[LIMIT] : 0;
 	if (row->has[USED])
@@ -119,7 +112,7 @@ vmstat_z_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record 
 {
 	struct text rest = last_dump(in->text, begins), line;
 	struct table table = { 0 };
-	struct row_index index;
+	struct record_index index;
 	struct row row;
 	uint64_t n_unknown = 0;
 	bool cut;
@@ -130,12 +123,12 @@ vmstat_z_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record 
 	Hiwat__Net *net = RECORD_ONE(arena, out, net, net);
 	if (net == NULL)
 		return parse_fail(why, HIWAT_E_NOMEM, "too large");
-	row_index_init(&index, arena);
+	record_index_init(&index, arena);
 	while (err == HIWAT_OK && text_line(&rest, &line, &cut)) {
 		if (text_trim(line).n == 0)
 			continue;
 		if (split_row(line, &table, cut, &row))
-			err = add_row(&row, arena, &index, net);
+			err = add_row(&row, &index, net);
 		else
 			n_unknown++;
 	}

@@ -6,6 +6,7 @@
 
 #include "arena.h"
 #include "err.h"
+#include "record_row.h"
 #include "zpool_value.h"
 
 #define TAB 8
@@ -240,16 +241,13 @@ pool_line(struct state *s, struct text name)
 {
 	if (name.n == 0)
 		return HIWAT_OK;
-	char *label = record_label(s->arena, name);
-	if (label == NULL)
-		return HIWAT_E_NOMEM;
-	if (zpool_find(s->storage, label) != NULL) {
+	if (RECORD_FIND(s->storage, zpools, zpool, name) != NULL) {
 		s->before = s->storage->zpools;
 		s->n_before = s->storage->n_zpools;
 		s->storage->zpools = NULL;
 		s->storage->n_zpools = 0;
 	}
-	s->pool = zpool_add(s->arena, s->storage, label);
+	s->pool = RECORD_ROW(s->arena, s->storage, zpools, zpool, name);
 	s->is_whole = s->is_scan_open = s->is_listing_files = false;
 	s->has_base = s->in_logs = s->in_log_mirror = false;
 	s->log_devices = s->log_unmirrored = 0;

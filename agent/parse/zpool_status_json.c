@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "err.h"
 #include "json_text.h"
+#include "record_row.h"
 #include "zpool_value.h"
 
 #define DEPTH_MAX 8 /* pool, mirror, replacing, spare, device; more is not zpool's */
@@ -158,10 +159,10 @@ zpool_status_json_parse(const struct parse_input *in, struct arena *arena, Hiwat
 		const json_t *object = json_object_iter_value(it);
 		const char *name = json_string_value(json_object_get(object, "name"));
 		/* With --json-pool-key-guid the key is a number. */
-		char *label = record_label(arena, text_of(name != NULL ? name : json_object_iter_key(it)));
-		if (label != NULL && zpool_find(storage, label) != NULL)
+		struct text label = text_of(name != NULL ? name : json_object_iter_key(it));
+		if (RECORD_FIND(storage, zpools, zpool, label) != NULL)
 			continue;
-		Hiwat__Zpool *pool = label != NULL ? zpool_add(arena, storage, label) : NULL;
+		Hiwat__Zpool *pool = RECORD_ROW(arena, storage, zpools, zpool, label);
 		err = pool != NULL ? fill_pool(arena, pool, object, in->tz_seconds) : HIWAT_E_NOMEM;
 	}
 	json_decref(root);

@@ -5,6 +5,7 @@
 
 #include "arena.h"
 #include "err.h"
+#include "record_row.h"
 
 bool
 zpool_decimal(struct text *t, double *number)
@@ -145,26 +146,6 @@ zpool_is_state(struct text word)
 	return false;
 }
 
-Hiwat__Zpool *
-zpool_find(const Hiwat__Storage *storage, const char *label)
-{
-	for (size_t i = 0; i < storage->n_zpools; i++) {
-		if (strcmp(storage->zpools[i]->pool, label) == 0)
-			return storage->zpools[i];
-	}
-	return NULL;
-}
-
-Hiwat__Zpool *
-zpool_add(struct arena *arena, Hiwat__Storage *storage, char *label)
-{
-	Hiwat__Zpool *pool = RECORD_ADD(arena, storage, zpools, zpool);
-
-	if (pool != NULL)
-		pool->pool = label;
-	return pool;
-}
-
 int
 zpool_set_state(struct arena *arena, Hiwat__Zpool *pool, struct text state)
 {
@@ -181,27 +162,14 @@ int
 zpool_add_errors(struct arena *arena, Hiwat__Zpool *pool, struct text name, const uint64_t *counts, size_t n)
 {
 	static const char *const kinds[] = { "read", "write", "checksum" };
-	char *label = record_label(arena, name);
-	Hiwat__ZpoolVdev *vdev = NULL;
+	Hiwat__ZpoolVdev *vdev = RECORD_ROW(arena, pool, vdevs, zpool_vdev, name);
 
-	if (label == NULL)
+	if (vdev == NULL)
 		return HIWAT_E_NOMEM;
-	for (size_t i = 0; i < pool->n_vdevs && vdev == NULL; i++) {
-		if (strcmp(pool->vdevs[i]->vdev, label) == 0)
-			vdev = pool->vdevs[i];
-	}
-	if (vdev == NULL) {
-		if ((vdev = RECORD_ADD(arena, pool, vdevs, zpool_vdev)) == NULL)
-			return HIWAT_E_NOMEM;
-		vdev->vdev = label;
-	}
 	for (size_t i = 0; i < n; i++) {
-		Hiwat__ZpoolVdevErrors *errors = i < vdev->n_errors ? vdev->errors[i] : NULL;
-		if (errors == NULL) {
-			errors = RECORD_ADD(arena, vdev, errors, zpool_vdev_errors);
-			if (errors == NULL || (errors->kind = record_label(arena, text_of(kinds[i]))) == NULL)
-				return HIWAT_E_NOMEM;
-		}
+		Hiwat__ZpoolVdevErrors *errors = RECORD_ROW(arena, vdev, errors, zpool_vdev_errors, text_of(kinds[i]));
+		if (errors == NULL)
+			return HIWAT_E_NOMEM;
 		RECORD_SET(errors, total, errors->total + counts[i]);
 	}
 	return HIWAT_OK;

@@ -25,10 +25,6 @@ bool zpool_date(struct text t, int tz_seconds, double *seconds);
 /* Whether the word is a state of a pool or a device, AVAIL and INUSE of spares included. */
 bool zpool_is_state(struct text word);
 
-/* The pool of this name, NULL when there is none. label: as record_label() makes it. */
-Hiwat__Zpool *zpool_find(const Hiwat__Storage *storage, const char *label);
-/* A new pool with its name, which is kept. NULL at the arena's ceiling. */
-Hiwat__Zpool *zpool_add(struct arena *arena, Hiwat__Storage *storage, char *label);
 /* HIWAT_E_NOMEM at the arena's ceiling. */
 int zpool_set_state(struct arena *arena, Hiwat__Zpool *pool, struct text state);
 

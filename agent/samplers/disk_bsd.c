@@ -5,7 +5,7 @@
 
 #include "err.h"
 #include "kernel_bsd.h"
-#include "record.h"
+#include "record_row.h"
 #include "source.h"
 
 /* Which driver's timeouts a disk's name stands for, where the name tells: RAID controllers and NVMe name theirs so. */
@@ -92,8 +92,7 @@ add_driver(struct arena *arena, Hiwat__Disk *m)
 	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
 		if (strlen(drivers[i].prefix) != len || strncmp(m->device, drivers[i].prefix, len) != 0)
 			continue;
-		Hiwat__DiskDriver *row = RECORD_ADD(arena, m, drivers, disk_driver);
-		if (row == NULL || (row->driver = record_label(arena, text_of(drivers[i].driver))) == NULL)
+		if (RECORD_ROW(arena, m, drivers, disk_driver, text_of(drivers[i].driver)) == NULL)
 			return HIWAT_E_NOMEM;
 	}
 	return HIWAT_OK;
@@ -114,8 +113,8 @@ disk_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiw
 	if (storage == NULL)
 		return HIWAT_E_NOMEM;
 	for (size_t i = 0; i < n && err == HIWAT_OK; i++) {
-		Hiwat__Disk *m = RECORD_ADD(arena, storage, disks, disk);
-		if (m == NULL || (m->device = record_label(arena, text_of(rows[i].name))) == NULL)
+		Hiwat__Disk *m = RECORD_ROW(arena, storage, disks, disk, text_of(rows[i].name));
+		if (m == NULL)
 			return HIWAT_E_NOMEM;
 		RECORD_SET(m, in_flight, rows[i].in_flight);
 		RECORD_SET(m, completed_total, rows[i].completed);

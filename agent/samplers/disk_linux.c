@@ -12,7 +12,7 @@
 #include "err.h"
 #include "live.h"
 #include "proc.h"
-#include "record.h"
+#include "record_row.h"
 #include "source.h"
 #include "sysfs.h"
 
@@ -192,8 +192,7 @@ add_facts(struct disk *d, struct arena *arena, const struct facts *facts, Hiwat_
 	if (facts->has_timeout)
 		RECORD_SET(m, command_timeout_seconds, facts->timeout_seconds);
 	if (facts->driver != NULL) {
-		Hiwat__DiskDriver *driver = RECORD_ADD(arena, m, drivers, disk_driver);
-		if (driver == NULL || (driver->driver = record_label(arena, text_of(facts->driver))) == NULL)
+		if (RECORD_ROW(arena, m, drivers, disk_driver, text_of(facts->driver)) == NULL)
 			return HIWAT_E_NOMEM;
 	}
 	if (m->has_busy_seconds_total) {

@@ -15,6 +15,7 @@
 #include "dns_record.h"
 #include "err.h"
 #include "live.h"
+#include "record_row.h"
 #include "source.h"
 
 #define QUESTION_MS 1000
@@ -116,8 +117,8 @@ add_upstream(struct dnsmasq *d, struct text string, struct arena *arena, Hiwat__
 		if (!text_word(&string, &word) || !text_is_u64(word, &numbers[i]))
 			return HIWAT_E_FORMAT;
 	}
-	Hiwat__DnsUpstream *row = RECORD_ADD(arena, dns, upstreams, dns_upstream);
-	if (row == NULL || (row->upstream = record_label(arena, label)) == NULL)
+	Hiwat__DnsUpstream *row = RECORD_ROW(arena, dns, upstreams, dns_upstream, label);
+	if (row == NULL)
 		return HIWAT_E_NOMEM;
 	for (size_t i = 0; i < 2; i++) {
 		name[0] = i == 0 ? 'q' : 'f';
@@ -127,8 +128,8 @@ add_upstream(struct dnsmasq *d, struct text string, struct arena *arena, Hiwat__
 			return HIWAT_E_NOMEM;
 		numbers[i] = total->total;
 	}
-	RECORD_SET(row, queries_total, numbers[0]);
-	RECORD_SET(row, failures_total, numbers[1]);
+	RECORD_SET(row, queries_total, row->queries_total + numbers[0]);
+	RECORD_SET(row, failures_total, row->failures_total + numbers[1]);
 	return HIWAT_OK;
 }
 

@@ -16,6 +16,7 @@
 #include "dns_unbound.h"
 #include "err.h"
 #include "keep.h"
+#include "record_row.h"
 #include "source.h"
 
 #define QUESTION "localhost"
@@ -102,6 +103,17 @@ server_of(const struct sampler_config *config)
 	return unbound_is_here(config->unbound_control_socket) ? "unbound" : "unknown";
 }
 
+/* With and without its port, an address may be configured twice. */
+static bool
+has_row(const struct forwarders *f, const char *label)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		if (strcmp(f->rows[i].address.label, label) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int
 forwarders_open(const struct sampler_config *config, void **state)
 {
@@ -112,8 +124,10 @@ forwarders_open(const struct sampler_config *config, void **state)
 	fetch_init(&f->fetch, config->trace, DNS_ANSWER_MAX);
 	f->state_dir = config->state_dir;
 	f->server = server_of(config);
-	for (size_t i = 0; i < config->n_dns_forwarders && f->n < SAMPLER_FORWARDERS_MAX; i++)
-		f->n += dns_address_parse(config->dns_forwarders[i], &f->rows[f->n].address);
+	for (size_t i = 0; i < config->n_dns_forwarders && f->n < SAMPLER_FORWARDERS_MAX; i++) {
+		struct dns_address *address = &f->rows[f->n].address;
+		f->n += dns_address_parse(config->dns_forwarders[i], address) && !has_row(f, address->label);
+	}
 	load(f);
 	*state = f;
 	return HIWAT_OK;
@@ -153,8 +167,8 @@ forwarders_sample(void *state, const struct sampler_now *now, struct arena *aren
 		int err = probe(f, row, why);
 		if (err != HIWAT_OK)
 			return err;
-		Hiwat__DnsUpstream *upstream = RECORD_ADD(arena, dns, upstreams, dns_upstream);
-		if (upstream == NULL || (upstream->upstream = record_label(arena, text_of(row->address.label))) == NULL)
+		Hiwat__DnsUpstream *upstream = RECORD_ROW(arena, dns, upstreams, dns_upstream, text_of(row->address.label));
+		if (upstream == NULL)
 			return HIWAT_E_NOMEM;
 		RECORD_SET(upstream, queries_total, row->queries);
 		RECORD_SET(upstream, failures_total, row->failures);

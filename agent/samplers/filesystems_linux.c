@@ -12,7 +12,7 @@
 #include "err.h"
 #include "mount.h"
 #include "proc.h"
-#include "record.h"
+#include "record_row.h"
 #include "source.h"
 
 #define MOUNTS_MAX 256
@@ -154,6 +154,9 @@ static int
 add_mount(struct filesystems *s, const char *mount, struct arena *arena, Hiwat__System *m, struct sampler_reason *why)
 {
 	struct mount_usage u;
+	/* Two paths that look alike as labels cannot be told apart: the first counts. */
+	if (RECORD_FIND(m, filesystems, filesystem, text_of(mount)) != NULL)
+		return HIWAT_OK;
 	int err = mount_usage(&s->fetch, mount, &u);
 
 	if (err == HIWAT_E_DENIED || err == HIWAT_E_MISSING)
@@ -162,8 +165,8 @@ add_mount(struct filesystems *s, const char *mount, struct arena *arena, Hiwat__
 		return sampler_fail_fetch(why, err, &s->fetch);
 	if (u.blocks == 0 || u.blocks_free > u.blocks)
 		return HIWAT_OK;
-	Hiwat__Filesystem *fs = RECORD_ADD(arena, m, filesystems, filesystem);
-	if (fs == NULL || (fs->mount = record_label(arena, text_of(mount))) == NULL)
+	Hiwat__Filesystem *fs = RECORD_ROW(arena, m, filesystems, filesystem, text_of(mount));
+	if (fs == NULL)
 		return HIWAT_E_NOMEM;
 	/* As df counts: what is reserved for root is not there for anybody else. */
 	uint64_t used = u.blocks - u.blocks_free;

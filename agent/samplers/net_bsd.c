@@ -6,7 +6,7 @@
 #include "arena.h"
 #include "err.h"
 #include "kernel_bsd.h"
-#include "record.h"
+#include "record_row.h"
 #include "source.h"
 
 #define SHOWN_MAX 128 /* interfaces; of more, those without hardware behind them are left out */
@@ -52,9 +52,10 @@ net_open(const struct sampler_config *config, void **state)
 static int
 add_direction(struct arena *arena, Hiwat__Netif *m, const struct netif_count *row, int which)
 {
-	Hiwat__NetifByDirection *d = RECORD_ADD(arena, m, directions, netif_by_direction);
+	struct text name = text_of(which == NETIF_IN ? "in" : "out");
+	Hiwat__NetifByDirection *d = RECORD_ROW(arena, m, directions, netif_by_direction, name);
 
-	if (d == NULL || (d->direction = record_label(arena, text_of(which == NETIF_IN ? "in" : "out"))) == NULL)
+	if (d == NULL)
 		return HIWAT_E_NOMEM;
 	RECORD_SET(d, packets_total, row->packets[which]);
 	RECORD_SET(d, bytes_total, row->bytes[which]);
@@ -66,9 +67,9 @@ add_direction(struct arena *arena, Hiwat__Netif *m, const struct netif_count *ro
 static int
 add_netif(struct arena *arena, Hiwat__Net *net, const struct netif_count *row)
 {
-	Hiwat__Netif *m = RECORD_ADD(arena, net, interfaces, netif);
+	Hiwat__Netif *m = RECORD_ROW(arena, net, interfaces, netif, text_of(row->name));
 
-	if (m == NULL || (m->interface = record_label(arena, text_of(row->name))) == NULL)
+	if (m == NULL)
 		return HIWAT_E_NOMEM;
 	int err = add_direction(arena, m, row, NETIF_IN);
 	if (err == HIWAT_OK)
@@ -84,8 +85,8 @@ add_netif(struct arena *arena, Hiwat__Net *net, const struct netif_count *row)
 		RECORD_SET(m, autoselect, row->is_autoselect);
 	if (!row->is_group)
 		return HIWAT_OK;
-	Hiwat__LinkGroup *group = RECORD_ADD(arena, net, link_groups, link_group);
-	if (group == NULL || (group->interface = record_label(arena, text_of(row->name))) == NULL)
+	Hiwat__LinkGroup *group = RECORD_ROW(arena, net, link_groups, link_group, text_of(row->name));
+	if (group == NULL)
 		return HIWAT_E_NOMEM;
 	RECORD_SET(group, ports, row->ports);
 	RECORD_SET(group, ports_active, row->ports_active);

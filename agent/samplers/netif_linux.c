@@ -6,7 +6,7 @@
 
 #include "clock.h"
 #include "err.h"
-#include "record.h"
+#include "record_row.h"
 #include "sysfs.h"
 
 #define FACTS_INTERVAL_NS (60 * NSEC_PER_SEC)
@@ -134,8 +134,8 @@ add_one(const struct netif_facts *facts, struct arena *arena, Hiwat__Net *net, H
 		RECORD_SET(m, link_changes_total, facts->changes);
 	if (!facts->is_bond)
 		return HIWAT_OK;
-	Hiwat__LinkGroup *group = RECORD_ADD(arena, net, link_groups, link_group);
-	if (group == NULL || (group->interface = record_label(arena, text_of(facts->name))) == NULL)
+	Hiwat__LinkGroup *group = RECORD_ROW(arena, net, link_groups, link_group, text_of(facts->name));
+	if (group == NULL)
 		return HIWAT_E_NOMEM;
 	RECORD_SET(group, ports, facts->ports);
 	RECORD_SET(group, ports_active, facts->ports_active);

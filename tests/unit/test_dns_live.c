@@ -123,14 +123,14 @@ START_TEST(a_silent_control_socket_times_out)
 }
 END_TEST
 
-/* A server that answers, one that is down and one that is there and silent. */
+/* A server that answers and is configured twice, one that is down and one that is there and silent. */
 START_TEST(forwarders)
 {
 	struct sampler_config config = SAMPLER_DEFAULTS;
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof(a);
 	char up[32], silent[32], down[] = "127.0.0.1#1", expected[1024];
-	char *const addresses[] = { up, down, silent };
+	char *const addresses[] = { up, down, up, silent };
 
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
@@ -140,7 +140,7 @@ START_TEST(forwarders)
 	config.state_dir = dir.dir;
 	config.unbound_control_socket = control;
 	config.dns_forwarders = addresses;
-	config.n_dns_forwarders = 2;
+	config.n_dns_forwarders = 3;
 	sampled_open(&sampled, "dns_forwarders", &config);
 	for (unsigned i = 1; i <= 3; i++) {
 		ck_assert_msg(sampled_take(&sampled, 30 * i) == HIWAT_OK, "%s", sampled.why.text);
@@ -150,7 +150,7 @@ START_TEST(forwarders)
 	}
 	sampled_close(&sampled);
 	/* The counts outlive the agent; a server that is new begins at 0. */
-	config.n_dns_forwarders = 3;
+	config.n_dns_forwarders = 4;
 	sampled_open(&sampled, "dns_forwarders", &config);
 #define SERIES(metric) "hiwat_dns_upstream_" metric "_total{server=\"unbound\",upstream=\"%s\"} "
 	snprintf(expected, sizeof(expected),

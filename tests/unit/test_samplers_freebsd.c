@@ -591,6 +591,8 @@ static const struct kernel_mount mounts[] = {
 	    .blocks = 200,
 	    .blocks_free = 100,
 	    .blocks_available = 100 },
+	{ .device = "/dev/da1", .mount = "/\377", .type = "ufs", .is_local = true, .blocks = 200, .blocks_free = 100 },
+	{ .device = "/dev/da2", .mount = "/\376", .type = "ufs", .is_local = true, .blocks = 200, .blocks_free = 50 },
 	{ .device = "/dev/ada0p5", .mount = "/secret", .type = "ufs", .is_local = true, .sys_errno = EACCES },
 };
 
@@ -600,6 +602,7 @@ START_TEST(test_filesystems)
 	expect("filesystems",
 	    "hiwat_filesystem_bytes_used{mount=\"/\"} 256000\n"
 	    "hiwat_filesystem_bytes_limit{mount=\"/\"} 471040\nhiwat_filesystem_inodes_used{mount=\"/\"} 60\n"
+	    "hiwat_filesystem_bytes_used{mount=\"/?\"} 51200\n"
 	    "hiwat_filesystem_bytes_limit{mount=\"/full\"} 506880\n!hiwat_filesystem_inodes_limit{mount=\"/full\"}\n"
 	    "!hiwat_filesystem_bytes_used{mount=\"/dev\"}\n!hiwat_filesystem_bytes_used{mount=\"/iso\"}\n"
 	    "!hiwat_filesystem_bytes_used{mount=\"/home\"}\n!hiwat_filesystem_bytes_used{mount=\"/secret\"}\n");

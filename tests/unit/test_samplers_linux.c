@@ -408,14 +408,21 @@ START_TEST(filesystems)
 	    "/dev/c / ext4 ro,relatime 0 0\n"
 	    "tmpfs /nonexistent\\040dir tmpfs rw 0 0\n"
 	    "overlay /tmp overlay rw 0 0\n"
-	    "server:/export /var nfs4 rw 0 0\n",
-	    proc.dir);
+	    "server:/export /var nfs4 rw 0 0\n"
+	    "/dev/d %s/m\377 ext4 rw 0 0\n"
+	    "/dev/e %s/m\376 ext4 rw 0 0\n",
+	    proc.dir, proc.dir, proc.dir);
 	tree_write(&proc, "self/mounts", mounts);
+	tree_write(&proc, "m\377/file", "");
+	tree_write(&proc, "m\376/file", "");
 	sampled_open(&sampled, "filesystems", &config);
 	ck_assert_int_eq(sampled_take(&sampled, 10), HIWAT_OK);
 	snprintf(expected, sizeof(expected), "hiwat_filesystem_bytes_used{mount=\"%s\"}", proc.dir);
 	ck_assert_ptr_nonnull(strstr(buf_str(&sampled.lines), expected));
 	snprintf(expected, sizeof(expected), "hiwat_filesystem_bytes_limit{mount=\"%s\"}", proc.dir);
+	ck_assert_ptr_nonnull(strstr(buf_str(&sampled.lines), expected));
+	/* Two that are one as labels: no series is there twice. */
+	snprintf(expected, sizeof(expected), "hiwat_filesystem_bytes_used{mount=\"%s/m?\"}", proc.dir);
 	ck_assert_ptr_nonnull(strstr(buf_str(&sampled.lines), expected));
 	ck_assert_ptr_null(strstr(buf_str(&sampled.lines), "mount=\"/again\""));
 	ck_assert_ptr_null(strstr(buf_str(&sampled.lines), "mount=\"/\""));
