@@ -9,6 +9,7 @@ int cmd_ledger(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_check_config(int argc, char **argv);
+int cmd_routes(int argc, char **argv);
 int cmd_rules(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 
@@ -17,6 +18,7 @@ extern const char cmd_ledger_usage[];
 extern const char cmd_run_usage[];
 extern const char cmd_check_usage[];
 extern const char cmd_check_config_usage[];
+extern const char cmd_routes_usage[];
 extern const char cmd_rules_usage[];
 extern const char cmd_top_usage[];
 

@@ -22,6 +22,7 @@
 #include "log.h"
 #include "notify.h"
 #include "pipeline.h"
+#include "routes.h"
 #include "rule.h"
 #include "sd_notify.h"
 #include "store.h"
@@ -49,8 +50,7 @@ struct collector {
 	char *store_path, *snapshot_path;
 	struct store *store;
 	struct pipeline *pipeline;
-	struct route *routes;
-	struct alert_route *alert_routes;
+	struct routes routes;
 	struct notifier *notifier;
 	struct http_server *ingest, *web_server;
 	struct http_listener ingest_listener, web_listener;
@@ -158,47 +158,13 @@ load_rules(const struct collector *c)
 	return rules;
 }
 
-static const char *
-or_empty(const char *s)
-{
-	return s != NULL ? s : "";
-}
-
 static int
 start_notifier(struct collector *c)
 {
-	const struct route_config *from = c->config.routes.items;
 	struct buf why;
 
-	c->routes = calloc(c->config.routes.n + 1, sizeof(*c->routes));
-	c->alert_routes = calloc(c->config.routes.n + 1, sizeof(*c->alert_routes));
-	if (c->routes == NULL || c->alert_routes == NULL)
-		return HIWAT_E_NOMEM;
-	for (size_t i = 0; i < c->config.routes.n; i++) {
-		c->routes[i] = (struct route){
-			.name = from[i].name,
-			.sink = config_sink_words[from[i].sink],
-			.url = or_empty(from[i].url),
-			.secret_file = or_empty(from[i].secret_file),
-			.ca_file = or_empty(from[i].ca_file),
-			.command = (const char *const *)from[i].command.items,
-			.n_command = from[i].command.n,
-			.min_level = config_level_words[from[i].min_level],
-			.updates = from[i].updates,
-			.timeout_ms = from[i].timeout_ms,
-			.expire_ms = from[i].expire_ms,
-			.repeat_ms = from[i].repeat_ms,
-		};
-		c->alert_routes[i] = (struct alert_route){
-			.name = from[i].name,
-			.min_level = from[i].min_level == 0 ? RULE_LEVEL_WARNING : RULE_LEVEL_CRITICAL,
-			.updates = from[i].updates,
-			.repeat_ns = from[i].repeat_ms * NSEC_PER_MSEC,
-			.expire_ns = from[i].expire_ms * NSEC_PER_MSEC,
-		};
-	}
 	buf_init(&why, 1024);
-	int err = notifier_start(c->routes, (unsigned)c->config.routes.n, c->store, &c->notifier, &why);
+	int err = notifier_start(c->routes.out, (unsigned)c->routes.n, c->store, &c->notifier, &why);
 	if (err != HIWAT_OK)
 		log_error(TOPIC, "routes: %s", buf_str(&why));
 	buf_fini(&why);
@@ -256,8 +222,8 @@ start_http(struct collector *c)
 		.pipeline = c->pipeline,
 		.store = c->store,
 		.notifier = c->notifier,
-		.routes = c->routes,
-		.n_routes = (unsigned)c->config.routes.n,
+		.routes = c->routes.out,
+		.n_routes = (unsigned)c->routes.n,
 		.started_wall_ns = clock_wall_ns(),
 	};
 	int err = start_listener(&c->config.ingest, "ingest", &c->ingest_listener, records_handle, &c->web, &c->ingest);
@@ -314,7 +280,9 @@ start_snapshots(struct collector *c)
 static int
 start(struct collector *c)
 {
-	int err = open_state(c);
+	int err = routes_init(&c->routes, &c->config, clock_wall_ns()); /* before there are threads */
+	if (err == HIWAT_OK)
+		err = open_state(c);
 	if (err != HIWAT_OK)
 		return err;
 	struct rule_set *rules = load_rules(c);
@@ -331,7 +299,7 @@ start(struct collector *c)
 		rule_set_free(rules);
 		return err;
 	}
-	c->pipeline = pipeline_new(&config, rules, c->store, c->alert_routes, c->config.routes.n);
+	c->pipeline = pipeline_new(&config, rules, c->store, c->routes.alert, c->routes.n);
 	if (c->pipeline == NULL)
 		return HIWAT_E_NOMEM;
 	err = start_http(c);
@@ -356,8 +324,7 @@ stop(struct collector *c)
 	pipeline_free(c->pipeline);
 	if (c->store != NULL)
 		store_close(c->store);
-	free(c->routes);
-	free(c->alert_routes);
+	routes_fini(&c->routes);
 	free(c->store_path);
 	free(c->snapshot_path);
 	collector_config_free(&c->config);

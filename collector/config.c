@@ -3,9 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alert.h"
 #include "arena.h"
 #include "diag.h"
 #include "err.h"
+#include "hours.h"
+#include "match.h"
 #include "rule.h"
 #include "scan.h"
 #include "yaml_tree.h"
@@ -71,6 +74,30 @@ static const struct conf_option route_options[] = {
 	    .words = config_level_words,
 	    .value = "warning",
 	    .help = "Lowest level of incidents that go this way." },
+	{ .key = "match",
+	    .type = CONF_LIST,
+	    ROUTE(match),
+	    .max = MATCH_TERMS_MAX,
+	    .check = match_check,
+	    .example = "[role=mail, 'rule!~mbuf-undersized.*']",
+	    .help =
+		"Conditions that an incident must meet, all of them, to go this way: NAME=TEXT, NAME!=TEXT, NAME=~PATTERN, "
+		"NAME!~PATTERN. A name is rule, cause, level, host, os, release or a label." },
+	{ .key = "hours",
+	    .type = CONF_LIST,
+	    ROUTE(hours),
+	    .max = HOURS_MAX,
+	    .check = hours_check,
+	    .example = "['mon-fri 08:00-18:00', sat]",
+	    .help =
+		"When it is open; always when absent. What is still open when they begin is told then. Ends are told at any "
+		"hour." },
+	{ .key = "time_zone",
+	    .type = CONF_STRING,
+	    ROUTE(time_zone),
+	    .check = hours_check_zone,
+	    .example = "Europe/Berlin",
+	    .help = "Zone of the hours; the system's when absent." },
 	{ .key = "updates",
 	    .type = CONF_BOOL,
 	    ROUTE(updates),
@@ -273,8 +300,10 @@ static const struct conf_option options[] = {
 	    OPTION(routes),
 	    .items = &route_schema,
 	    .min = 0,
-	    .max = 64,
-	    .help = "Ways out for notifications. Every incident takes every route whose level it reaches." },
+	    .max = ALERT_ROUTES_MAX,
+	    .help = "Ways out for notifications. Every incident takes every route whose level it reaches and whose "
+		    "conditions it "
+		    "meets." },
 	{ .key = "overrides",
 	    .type = CONF_ITEMS,
 	    OPTION(overrides),

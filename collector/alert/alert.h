@@ -11,7 +11,9 @@
  *   repeat       every repeat_ns of the route while it is open and not acknowledged
  *   resolve      over, fallen to advice, closed by a person, or given up (see its status)
  *   was          once per host and outage: what was critical while the host could not be heard
- * A route is told of what reaches its min_level, and of the end of what it was told. Advice is shown, never told. An
+ * A route is told of what reaches its min_level, fits its conditions and happens in its hours, and of the end of what it was
+ * told, at any hour. What reaches a route only later, when its hours begin or a further rule fires, is told then as trigger,
+ * unless somebody has taken it over. Advice is shown, never told. An
  * incident that comes back within 5 minutes is the same one. A level counts as fallen after 5 minutes below: rising again
  * then escalates anew, before it is an update. More than 6 openings, rises and ends in an hour are flapping: then it is told
  * how things stand every 30 minutes at most, until there are fewer than 3 in an hour. While a rule named host-silent holds
@@ -28,7 +30,11 @@
 #include "rule.h"
 
 struct alerts;
+struct hours;
+struct match;
 struct store;
+
+#define ALERT_ROUTES_MAX 64
 
 /* The rule that silences all others of its host, and after 30 days gives the host up. */
 #define ALERT_HOST_SILENT "host-silent"
@@ -37,6 +43,8 @@ struct store;
 struct alert_route {
 	const char *name;
 	enum rule_level min_level; /* RULE_LEVEL_WARNING or RULE_LEVEL_CRITICAL */
+	const struct match *match; /* which incidents; NULL: all */
+	const struct hours *hours; /* when; NULL: always */
 	bool updates;              /* tell "update" and "acknowledge" too */
 	uint64_t repeat_ns;        /* 0: never repeat */
 	uint64_t expire_ns;        /* how long a notification is worth delivering */
@@ -53,7 +61,7 @@ struct alert_host {
 };
 
 /*
- * store and routes: borrowed. Incidents that are open or ended within the last day are read from the store; *unreadable
+ * store and routes, at most ALERT_ROUTES_MAX: borrowed. Incidents that are open or ended within the last day are read from the store; *unreadable
  * counts those that could not be understood. NULL when memory is out or the store cannot be read.
  */
 struct alerts *

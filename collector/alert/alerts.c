@@ -44,6 +44,7 @@ load_incident(void *arg, const char *key, const char *json)
 	}
 	incident_fini(&e->i);
 	e->i = i;
+	entry_find_routes(l->a, e);
 	e->loud = i.status == INCIDENT_OPEN && i.level >= RULE_LEVEL_WARNING;
 	host->silent = host->silent || entry_is_silence(e);
 	if (i.status == INCIDENT_WAS && i.told.at_ns == 0) {
@@ -118,6 +119,8 @@ alerts_set_routes(struct alerts *a, const struct alert_route *routes, size_t n_r
 {
 	a->routes = routes;
 	a->n_routes = n_routes;
+	for (struct map_node *node = map_next(&a->incidents, NULL); node != NULL; node = map_next(&a->incidents, node))
+		entry_find_routes(a, (struct entry *)node);
 }
 
 static bool

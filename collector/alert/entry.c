@@ -6,6 +6,7 @@
 
 #include "buf.h"
 #include "internal.h"
+#include "scan.h"
 
 #define SUMMARY_MAX 1024 /* what the strictest receiver takes */
 #define TEXT_MAX 8192
@@ -41,7 +42,8 @@ entry_new(struct alerts *a, struct alert_host_state *host, const uint8_t key[16]
 	struct incident *i = &e->i;
 	if (!incident_set(&i->host_name, "") || !incident_set(&i->host_os, "") || !incident_set(&i->host_release, "") ||
 	    !incident_set(&i->host_labels_json, "{}") || !incident_set(&i->cause, "") || !incident_set(&i->object, "") ||
-	    !incident_set(&i->labels_json, "{}") || !incident_set(&i->by, "") || !map_add(&a->incidents, &e->node)) {
+	    !incident_set(&i->labels_json, "{}") || !incident_set(&i->by, "") || !incident_set(&i->told_routes, "") ||
+	    !map_add(&a->incidents, &e->node)) {
 		incident_fini(i);
 		free(e);
 		return NULL;
@@ -67,6 +69,39 @@ entry_free(struct alerts *a, struct entry *e)
 	map_remove(&a->incidents, &e->node);
 	incident_fini(&e->i);
 	free(e);
+}
+
+bool
+entry_name_routes(const struct alerts *a, struct entry *e)
+{
+	struct buf names;
+
+	buf_init(&names, 65536);
+	for (size_t k = 0; k < a->n_routes; k++)
+		if ((e->knows >> k & 1) != 0)
+			buf_printf(&names, "%s%s", names.len > 0 ? "," : "", a->routes[k].name);
+	bool ok = buf_ok(&names) && incident_set(&e->i.told_routes, buf_str(&names));
+	buf_fini(&names);
+	return ok;
+}
+
+void
+entry_find_routes(const struct alerts *a, struct entry *e)
+{
+	struct text rest = text_of(e->i.told_routes);
+
+	e->knows = 0;
+	e->is_matched = false;
+	while (rest.n > 0) {
+		struct text name;
+
+		if (!text_until(&rest, ',', &name)) {
+			name = rest;
+			rest.n = 0;
+		}
+		for (size_t k = 0; k < a->n_routes; k++)
+			e->knows |= (uint64_t)text_eq(name, a->routes[k].name) << k;
+	}
 }
 
 char *
@@ -113,6 +148,7 @@ entry_describe(struct entry *e, const struct alert_host *host)
 		return false;
 	free(i->host_labels_json);
 	i->host_labels_json = labels;
+	e->is_matched = false;
 	return incident_set(&i->host_name, host->view->name) && incident_set(&i->host_os, host->view->os) &&
 	    incident_set(&i->host_release, host->view->release);
 }

@@ -102,6 +102,7 @@ incident_fini(struct incident *i)
 	free(i->object);
 	free(i->labels_json);
 	free(i->by);
+	free(i->told_routes);
 	for (size_t k = 0; k < i->n_lines; k++)
 		incident_line_fini(&i->lines[k]);
 	*i = (struct incident){ 0 };

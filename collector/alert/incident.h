@@ -35,7 +35,6 @@ struct incident_line {
 struct incident_told {
 	bool open;
 	enum rule_level level; /* the last that was told as trigger or escalation */
-	enum rule_level worst; /* the worst of that since trigger: routes that were told get the end too */
 	uint64_t at_ns;        /* when, Unix time; 0: never */
 	uint64_t repeat_ns;    /* repeats that fell due up to then are done */
 };
@@ -59,6 +58,8 @@ struct incident {
 	unsigned reopened;                      /* times it came back within the grace time */
 	unsigned generation; /* grows with each change that was notified: receivers can tell old from new */
 	struct incident_told told;
+	char *
+	    told_routes; /* names of the routes that know of it, with commas between; as of the last change that was stored */
 	uint64_t changes_ns[INCIDENT_CHANGES]; /* ring of the last openings, escalations and ends */
 	unsigned n_changes;                    /* so far */
 	size_t n_lines;

@@ -133,10 +133,9 @@ state_to_json(const struct incident *i)
 	    put_ns(o, "changed_ns", i->changed_ns) | put_ns(o, "resolved_ns", i->resolved_ns) |
 	    put_ns(o, "lower_since_ns", i->lower_since_ns) |
 	    json_object_set_new(o, "told_open", json_boolean(i->told.open)) |
-	    json_object_set_new(o, "told_level", json_integer(i->told.level)) |
-	    json_object_set_new(o, "told_worst", json_integer(i->told.worst)) | put_ns(o, "told_ns", i->told.at_ns) |
-	    put_ns(o, "repeat_ns", i->told.repeat_ns) | json_object_set_new(o, "n_changes", json_integer(i->n_changes)) |
-	    json_object_set_new(o, "changes_ns", changes);
+	    json_object_set_new(o, "told_level", json_integer(i->told.level)) | put_ns(o, "told_ns", i->told.at_ns) |
+	    put_text(o, "told_routes", i->told_routes) | put_ns(o, "repeat_ns", i->told.repeat_ns) |
+	    json_object_set_new(o, "n_changes", json_integer(i->n_changes)) | json_object_set_new(o, "changes_ns", changes);
 	if (failed) {
 		json_decref(o);
 		return NULL;
@@ -298,7 +297,6 @@ state_from_json(const json_t *o, struct incident *i)
 	i->told = (struct incident_told){
 		.open = json_is_true(json_object_get(o, "told_open")),
 		.level = (enum rule_level)get_small(o, "told_level", RULE_LEVEL_CRITICAL),
-		.worst = (enum rule_level)get_small(o, "told_worst", RULE_LEVEL_CRITICAL),
 		.at_ns = get_ns(o, "told_ns"),
 		.repeat_ns = get_ns(o, "repeat_ns"),
 	};
@@ -333,7 +331,8 @@ incident_read(const char *json, struct incident *out)
 	if (!get_text(host, "name", &i.host_name) || !get_text(host, "os", &i.host_os) ||
 	    !get_text(host, "release", &i.host_release) || !get_object(host, "labels", &i.host_labels_json) ||
 	    !get_text(o, "cause", &i.cause) || !get_text(o, "object", &i.object) ||
-	    !get_object(o, "labels", &i.labels_json) || !get_text(o, "by", &i.by))
+	    !get_object(o, "labels", &i.labels_json) || !get_text(o, "by", &i.by) ||
+	    !get_text(state, "told_routes", &i.told_routes))
 		goto out;
 	const json_t *lines = json_object_get(o, "lines");
 	for (size_t k = 0; k < json_array_size(lines); k++) {

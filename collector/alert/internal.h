@@ -60,6 +60,7 @@ enum tell {
 	TELL_REPEAT,
 	TELL_RESOLVE,
 	TELL_WAS,
+	TELL_LATE, /* nothing new, but a route that did not know of it is now reached */
 	TELL_N
 };
 
@@ -71,6 +72,9 @@ struct entry {
 	bool dirty;               /* differs from what the store holds */
 	bool update, acknowledge; /* something happened that routes with updates want to know */
 	bool loud;                /* open at warning or worse, when last looked at */
+	bool is_matched;          /* fits is that of how things stand */
+	uint64_t fits;            /* routes, by position, whose conditions it meets */
+	uint64_t knows;           /* routes that were told and not yet of the end */
 	uint64_t touched_ns;      /* outage: last event, by the collector's clock */
 	bool over;                /* outage: its backlog is there whole */
 };
@@ -122,7 +126,12 @@ outage_event(struct alerts *a, struct alert_host_state *host, const struct alert
 bool outage_over(const struct entry *e, uint64_t wall_ns);
 
 /* What there is to tell of an incident now. */
-enum tell entry_tell(const struct alerts *a, const struct entry *e, uint64_t wall_ns);
+enum tell entry_tell(const struct alerts *a, struct entry *e, uint64_t wall_ns);
+/* Whether a route, by position, takes the incident as it stands now. */
+bool entry_reaches(const struct alerts *a, struct entry *e, size_t route, uint64_t wall_ns);
+/* The names of the routes that know of it as text, and back. False when memory is out. */
+bool entry_name_routes(const struct alerts *a, struct entry *e);
+void entry_find_routes(const struct alerts *a, struct entry *e);
 /* Whether a route with repeats is due one. */
 bool route_repeats(const struct alert_route *route, const struct incident_told *told, uint64_t wall_ns);
 /* Time's work on an incident: flapping that ended, a level that has been lower for long enough. */

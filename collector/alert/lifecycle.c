@@ -1,7 +1,9 @@
 /* One incident's life: opening, rising, ending, flapping, and what of it is to be told. No store, no allocation. */
 #include <string.h>
 
+#include "hours.h"
 #include "internal.h"
+#include "match.h"
 
 static bool
 is_loud(const struct incident *i)
@@ -90,6 +92,7 @@ entry_settle(struct entry *e, uint64_t wall_ns)
 		i->by[0] = '\0';
 	}
 	e->loud = loud;
+	e->is_matched = false;
 	i->changed_ns = wall_ns;
 	e->dirty = true;
 }
@@ -129,17 +132,43 @@ route_repeats(const struct alert_route *route, const struct incident_told *told,
 	return (wall_ns - told->at_ns) / route->repeat_ns > (done - told->at_ns) / route->repeat_ns;
 }
 
+bool
+entry_reaches(const struct alerts *a, struct entry *e, size_t route, uint64_t wall_ns)
+{
+	const struct alert_route *r = &a->routes[route];
+
+	if (e->i.level < r->min_level || !hours_contain(r->hours, wall_ns))
+		return false;
+	if (!e->is_matched) {
+		e->fits = 0;
+		for (size_t k = 0; k < a->n_routes; k++)
+			e->fits |= (uint64_t)match_incident(a->routes[k].match, &e->i) << k;
+		e->is_matched = true;
+	}
+	return (e->fits >> route & 1) != 0;
+}
+
 static bool
-repeats(const struct alerts *a, const struct incident *i, uint64_t wall_ns)
+repeats(const struct alerts *a, struct entry *e, uint64_t wall_ns)
 {
 	for (size_t k = 0; k < a->n_routes; k++)
-		if (i->level >= a->routes[k].min_level && route_repeats(&a->routes[k], &i->told, wall_ns))
+		if ((e->knows >> k & 1) != 0 && route_repeats(&a->routes[k], &e->i.told, wall_ns) &&
+		    entry_reaches(a, e, k, wall_ns))
+			return true;
+	return false;
+}
+
+static bool
+reaches_another(const struct alerts *a, struct entry *e, uint64_t wall_ns)
+{
+	for (size_t k = 0; k < a->n_routes; k++)
+		if ((e->knows >> k & 1) == 0 && entry_reaches(a, e, k, wall_ns))
 			return true;
 	return false;
 }
 
 enum tell
-entry_tell(const struct alerts *a, const struct entry *e, uint64_t wall_ns)
+entry_tell(const struct alerts *a, struct entry *e, uint64_t wall_ns)
 {
 	const struct incident *i = &e->i;
 
@@ -162,5 +191,7 @@ entry_tell(const struct alerts *a, const struct entry *e, uint64_t wall_ns)
 		return TELL_ESCALATE;
 	if (e->update)
 		return TELL_UPDATE;
-	return !i->acknowledged && repeats(a, i, wall_ns) ? TELL_REPEAT : TELL_NONE;
+	if (i->acknowledged)
+		return TELL_NONE;
+	return repeats(a, e, wall_ns) ? TELL_REPEAT : reaches_another(a, e, wall_ns) ? TELL_LATE : TELL_NONE;
 }

@@ -19,32 +19,43 @@ static const char *const words[TELL_N] = {
 	[TELL_WAS] = "was",
 };
 
-/* What one route is told, TELL_NONE for nothing. told: before this change. */
+/* What one route, by position, is told; TELL_NONE for nothing. */
 static enum tell
-for_route(const struct alert_route *route, const struct incident *i, const struct incident_told *told, enum tell tell,
-    uint64_t wall_ns)
+for_route(const struct alerts *a, struct entry *e, size_t k, enum tell tell, uint64_t wall_ns)
 {
-	bool reached = i->level >= route->min_level;
-	bool knows = told->open && told->worst >= route->min_level;
+	const struct alert_route *route = &a->routes[k];
+	bool knows = (e->knows >> k & 1) != 0;
 
 	switch (tell) {
-	case TELL_TRIGGER:
-	case TELL_WAS:
-		return reached ? tell : TELL_NONE;
-	case TELL_ESCALATE:
-		return !reached ? TELL_NONE : knows ? TELL_ESCALATE : TELL_TRIGGER;
-	case TELL_UPDATE:
-	case TELL_ACKNOWLEDGE:
-		return knows && route->updates ? tell : TELL_NONE;
-	case TELL_REPEAT:
-		return reached && route_repeats(route, told, wall_ns) ? tell : TELL_NONE;
 	case TELL_RESOLVE:
 		return knows ? tell : TELL_NONE;
+	case TELL_WAS:
+		return entry_reaches(a, e, k, wall_ns) ? tell : TELL_NONE;
+	case TELL_TRIGGER:
+	case TELL_ESCALATE:
+		if (!entry_reaches(a, e, k, wall_ns))
+			return TELL_NONE;
+		return knows ? tell : TELL_TRIGGER;
+	case TELL_UPDATE:
+	case TELL_ACKNOWLEDGE:
+		if (knows)
+			return route->updates ? tell : TELL_NONE;
+		break;
+	case TELL_REPEAT:
+		if (knows)
+			return entry_reaches(a, e, k, wall_ns) && route_repeats(route, &e->i.told, wall_ns) ? tell
+													    : TELL_NONE;
+		break;
+	case TELL_LATE:
+		if (knows)
+			return TELL_NONE;
+		break;
 	case TELL_NONE:
 	case TELL_N:
-		break;
+		return TELL_NONE;
 	}
-	return TELL_NONE;
+	/* Whoever does not know of it yet is not told what became of it, but what it is. */
+	return !e->i.acknowledged && entry_reaches(a, e, k, wall_ns) ? TELL_TRIGGER : TELL_NONE;
 }
 
 /* Receivers now know this. */
@@ -56,11 +67,10 @@ note_told(struct entry *e, enum tell tell, uint64_t wall_ns)
 
 	switch (tell) {
 	case TELL_TRIGGER:
-		*told = (struct incident_told){ .open = true, .level = i->level, .worst = i->level, .at_ns = wall_ns };
+		*told = (struct incident_told){ .open = true, .level = i->level, .at_ns = wall_ns };
 		break;
 	case TELL_ESCALATE:
 		told->level = i->level;
-		told->worst = i->level > told->worst ? i->level : told->worst;
 		told->at_ns = wall_ns;
 		break;
 	case TELL_RESOLVE:
@@ -77,6 +87,7 @@ note_told(struct entry *e, enum tell tell, uint64_t wall_ns)
 		e->acknowledge = false;
 		break;
 	case TELL_UPDATE:
+	case TELL_LATE:
 	case TELL_NONE:
 	case TELL_N:
 		break;
@@ -93,6 +104,7 @@ struct draft {
 	struct entry **entries;
 	struct {
 		struct incident_told told;
+		uint64_t knows;
 		unsigned generation;
 		bool update, acknowledge;
 	} * before; /* of each entry, for the case that the store refuses */
@@ -124,67 +136,79 @@ draft_fini(struct draft *d)
 	free(d->before);
 }
 
-/* The rows of one incident. */
+/* The rows of one incident. what: for each route. */
 static int
-draft_rows(struct draft *d, const struct alerts *a, struct entry *e, enum tell tell, const struct incident_told *told,
-    uint64_t wall_ns)
+draft_rows(struct draft *d, const struct alerts *a, const struct incident *i, const enum tell *what, uint64_t wall_ns)
 {
 	char *payload[TELL_N] = { NULL };
-	int err = 0;
 
-	for (size_t k = 0; err == 0 && k < a->n_routes; k++) {
+	for (size_t k = 0; k < a->n_routes; k++) {
 		const struct alert_route *route = &a->routes[k];
-		enum tell what = for_route(route, &e->i, told, tell, wall_ns);
 
-		if (what == TELL_NONE)
+		if (what[k] == TELL_NONE)
 			continue;
-		if (payload[what] == NULL) {
-			err = incident_write(&e->i, words[what], &payload[what]);
+		if (payload[what[k]] == NULL) {
+			int err = incident_write(i, words[what[k]], &payload[what[k]]);
 			if (err != 0)
-				break;
-			d->payloads[d->n_payloads++] = payload[what];
+				return err;
+			d->payloads[d->n_payloads++] = payload[what[k]];
 		}
 		struct outbox_row *row = &d->rows[d->n_rows++];
 		*row = (struct outbox_row){
-			.generation = e->i.generation,
+			.generation = i->generation,
 			.route = (char *)(uintptr_t)route->name, /* the store reads it, no more */
-			.event = (char *)(uintptr_t)words[what],
-			.payload = payload[what],
+			.event = (char *)(uintptr_t)words[what[k]],
+			.payload = payload[what[k]],
 			.created_ns = wall_ns,
 			.next_try_ns = wall_ns,
 			.expires_ns = wall_ns + route->expire_ns,
 		};
-		memcpy(row->incident_key, e->i.key, sizeof(row->incident_key));
+		memcpy(row->incident_key, i->key, sizeof(row->incident_key));
 	}
-	return err;
+	return 0;
+}
+
+/* What each route is told, and that it then knows; whether any is told anything. */
+static bool
+choose(const struct alerts *a, struct entry *e, enum tell tell, uint64_t wall_ns, enum tell *what)
+{
+	uint64_t knows = e->knows;
+	bool speaks = false;
+
+	for (size_t k = 0; k < a->n_routes; k++) {
+		what[k] = for_route(a, e, k, tell, wall_ns);
+		if (what[k] == TELL_TRIGGER || what[k] == TELL_ESCALATE)
+			knows |= UINT64_C(1) << k;
+		speaks = speaks || what[k] != TELL_NONE;
+	}
+	e->knows = tell == TELL_RESOLVE ? 0 : knows;
+	return speaks;
 }
 
 static int
 draft_add(struct draft *d, const struct alerts *a, struct entry *e, uint64_t wall_ns)
 {
 	struct incident *i = &e->i;
-	enum tell tell = entry_tell(a, e, wall_ns);
-	struct incident_told told = i->told;
+	enum tell tell = entry_tell(a, e, wall_ns), what[ALERT_ROUTES_MAX];
 	char *json = NULL;
 
 	d->entries[d->n] = e;
-	d->before[d->n].told = told;
+	d->before[d->n].told = i->told;
+	d->before[d->n].knows = e->knows;
 	d->before[d->n].generation = i->generation;
 	d->before[d->n].update = e->update;
 	d->before[d->n].acknowledge = e->acknowledge;
 	d->n++;
+	bool speaks = choose(a, e, tell, wall_ns, what);
 	note_told(e, tell, wall_ns);
-	bool speaks = false;
-	for (size_t k = 0; k < a->n_routes; k++)
-		speaks = speaks || for_route(&a->routes[k], i, &told, tell, wall_ns) != TELL_NONE;
 	if (speaks) {
 		/* Seconds, so that a store that was lost does not bring back a generation that receivers have seen. */
 		unsigned now = (unsigned)(wall_ns / NSEC_PER_SEC);
 		i->generation = now > i->generation ? now : i->generation + 1;
 	}
-	int err = speaks ? draft_rows(d, a, e, tell, &told, wall_ns) : 0;
+	int err = speaks ? draft_rows(d, a, i, what, wall_ns) : 0;
 	if (err == 0)
-		err = incident_write(i, NULL, &json);
+		err = entry_name_routes(a, e) ? incident_write(i, NULL, &json) : HIWAT_E_NOMEM;
 	if (err != 0)
 		return err;
 	d->payloads[d->n_payloads++] = json;
@@ -219,7 +243,7 @@ alerts_write(struct alerts *a, struct alert_host_state *host, uint64_t stream, b
 {
 	size_t n = 0;
 
-	for (const struct entry *e = host->first; e != NULL; e = e->next_of_host)
+	for (struct entry *e = host->first; e != NULL; e = e->next_of_host)
 		n += e->dirty || entry_tell(a, e, wall_ns) != TELL_NONE;
 	if (n == 0)
 		return 0;
@@ -248,6 +272,7 @@ alerts_write(struct alerts *a, struct alert_host_state *host, uint64_t stream, b
 		e->dirty = err != 0;
 		if (err != 0) {
 			e->i.told = d.before[k].told;
+			e->knows = d.before[k].knows;
 			e->i.generation = d.before[k].generation;
 			e->update = d.before[k].update;
 			e->acknowledge = d.before[k].acknowledge;

@@ -1,0 +1,58 @@
+#!/bin/sh
+# Where incidents would go, and a test that arrives.
+# usage: routes.sh BUILD_DIRECTORY
+# shellcheck disable=SC2154,SC2119,SC2034 # lib.sh reads and sets variables
+set -eu
+
+BUILD=$1
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+trap 'end_all; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+collector=$BUILD/collector/hiwat-collector
+
+start_receiver -t 60
+cat >"$work/collector.yaml" <<EOF
+routes:
+  - {name: all, url: 'http://127.0.0.1:$receiver_port/', secret_file: $work/secret}
+  - {name: mail, url: 'http://127.0.0.1:$receiver_port/', min_level: critical, match: [role=mail, 'rule=~mbuf-.*']}
+  - {name: office, url: 'http://127.0.0.1:$receiver_port/', hours: ['mon-fri 08:00-18:00'], time_zone: Europe/Berlin}
+  - {name: nobody, url: 'http://127.0.0.1:1/', match: ['host=nobody'], timeout: 1s}
+EOF
+
+# expect STATUS WANTED ARGUMENT...: the routes that are taken, in order.
+expect() {
+	status=$1 wanted=$2
+	shift 2
+	got=0
+	"$collector" routes -c "$work/collector.yaml" "$@" >"$work/out" 2>"$work/err" || got=$?
+	[ "$got" -eq "$status" ] || fail "status $got, not $status: routes $* ($(cat "$work/err"))"
+	taken=$(awk '$3 == "yes" { printf "%s ", $1 }' "$work/out")
+	[ "$taken" = "$wanted" ] || fail "taken: '$taken', not '$wanted': routes $*"
+}
+
+expect 0 "all mail office " test --at 2026-12-01T07:00:00Z role=mail rule=mbuf-denied
+expect 0 "all mail " test --at 2026-12-01T06:59:59Z role=mail rule=mbuf-denied
+grep -q '^office .*not within its hours' "$work/out" || fail "no reason: $(cat "$work/out")"
+expect 0 "all office " test --at 1796122800 level=warning role=mail rule=mbuf-denied host=db1
+expect 0 "all " test --at 2026-12-05T12:00:00Z role=web
+grep -q '^mail .*role=mail does not hold; rule=~mbuf-.\* does not hold' "$work/out" || fail "no reason: $(cat "$work/out")"
+expect 2 "" test level=advice
+expect 2 "" test role
+expect 2 "" test --at yesterday role=mail
+expect 2 "" send-test nowhere
+grep -q 'no route nowhere' "$work/err" || fail "$(cat "$work/err")"
+
+expect 0 "" send-test all
+[ "$(wc -l <"$work/pages")" -eq 2 ] || fail "arrived: $(cat "$work/pages")"
+grep -q '"event":"trigger".*Test of a route' "$work/pages" || fail "no trigger: $(cat "$work/pages")"
+grep -q '"event":"resolve".*"status":"resolved"' "$work/pages" || fail "no end: $(cat "$work/pages")"
+expect 1 "" send-test nobody
+grep -q 'route nobody: ' "$work/err" || fail "$(cat "$work/err")"
+
+printf 'routes:\n  - {name: a, url: "http://x/", match: [role], hours: [lunch], time_zone: Moon/Base}\n' >"$work/collector.yaml"
+expect 2 "" test role=mail
+for place in :2:41 :2:56 :2:75; do
+	grep -q "yaml$place" "$work/err" || fail "no mistake at $place: $(cat "$work/err")"
+done
+say "routes: ok"
