@@ -233,6 +233,8 @@ print_bundle(struct bundle *b, const char *path)
 	}
 	buf_init(&out, OUTPUT_MAX);
 	int err = record_write_text(&out, b->records, b->n_records);
+	if (err == HIWAT_OK && b->defaults->os != PARSE_OS_UNKNOWN)
+		printf("# os %s\n", parse_os_word(b->defaults->os));
 	if (err == HIWAT_OK)
 		print_once(b, &out);
 	else

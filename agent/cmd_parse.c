@@ -30,7 +30,8 @@ const char cmd_parse_usage[] =
     "                 is of that kind, the text decides for the others. A series that two files give is printed once,\n"
     "                 as the first file has it; a different value, an unreadable or unknown file is told on\n"
     "                 standard error.\n"
-    "  --os OS        freebsd, openbsd, netbsd, dragonfly or linux; without it the text decides\n"
+    "  --os OS        freebsd, openbsd, netbsd, dragonfly or linux; without it the text decides. It is printed\n"
+    "                 as a comment, from which hiwat-collector check knows how remedies are spelt\n"
     "  --page-size N  bytes of a page where the output counts in pages (4096)\n"
     "  --hz N         clock ticks per second where the output counts in ticks (100)\n"
     "  --tz ZONE      UTC, +HH:MM or -HHMM (east is +) for times printed without a zone (UTC)\n"
@@ -167,8 +168,11 @@ parse_one(const struct parse_kind *kind, const char *path, struct parse_input *i
 		return unusable(path, why.text[0] != '\0' ? why.text : err_text(err));
 	buf_init(&out, OUTPUT_MAX);
 	err = record_write_text(&out, records, 1);
-	if (err == HIWAT_OK)
+	if (err == HIWAT_OK) {
+		if (in->os != PARSE_OS_UNKNOWN)
+			printf("# os %s\n", parse_os_word(in->os));
 		fwrite(buf_str(&out), 1, out.len, stdout);
+	}
 	buf_fini(&out);
 	return err == HIWAT_OK ? cmd_finish_output("parse") : unusable(path, err_text(err));
 }

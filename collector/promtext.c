@@ -1,5 +1,6 @@
 #include "promtext.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +122,14 @@ read_line(struct text line, struct arena *a, struct labels *labels, struct promt
 	return add_value(out, (struct series_value){ .labels = set, .metric = (uint16_t)id, .value = value });
 }
 
+/* Comments say nothing but which system it was. */
+static void
+read_comment(struct text line, struct promtext *out)
+{
+	if (text_skip(&line, "# os ") && line.n < sizeof(out->os))
+		snprintf(out->os, sizeof(out->os), "%.*s", (int)line.n, line.p);
+}
+
 int
 promtext_read(struct text text, struct labels *labels, struct promtext *out, unsigned *bad_line)
 {
@@ -134,6 +143,8 @@ promtext_read(struct text text, struct labels *labels, struct promtext *out, uns
 	while (err == HIWAT_OK && text_line(&text, &line, NULL)) {
 		number++;
 		line = text_trim(line);
+		if (line.n > 0 && *line.p == '#')
+			read_comment(line, &read);
 		if (line.n == 0 || *line.p == '#')
 			continue;
 		arena_reset(&arena);

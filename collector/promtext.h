@@ -13,6 +13,7 @@ struct promtext {
 	struct series_value *values;
 	uint32_t n_values;
 	unsigned unknown; /* series that are in no catalogue of this build */
+	char os[16];      /* from a comment "# os NAME", which parse writes when it was told; else "" */
 };
 
 /*

@@ -89,27 +89,28 @@ parse_recognise(struct text text)
 	return best;
 }
 
+static const char *const os_words[] = { [PARSE_OS_FREEBSD] = "freebsd",
+	[PARSE_OS_OPENBSD] = "openbsd",
+	[PARSE_OS_NETBSD] = "netbsd",
+	[PARSE_OS_DRAGONFLY] = "dragonfly",
+	[PARSE_OS_LINUX] = "linux" };
+
 bool
 parse_os_of(const char *word, enum parse_os *os)
 {
-	static const struct {
-		const char *word;
-		enum parse_os os;
-	} names[] = {
-		{ "freebsd", PARSE_OS_FREEBSD },
-		{ "openbsd", PARSE_OS_OPENBSD },
-		{ "netbsd", PARSE_OS_NETBSD },
-		{ "dragonfly", PARSE_OS_DRAGONFLY },
-		{ "linux", PARSE_OS_LINUX },
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(word, names[i].word) == 0) {
-			*os = names[i].os;
+	for (size_t i = 0; i < sizeof(os_words) / sizeof(os_words[0]); i++) {
+		if (os_words[i] != NULL && strcmp(word, os_words[i]) == 0) {
+			*os = (enum parse_os)i;
 			return true;
 		}
 	}
 	return false;
+}
+
+const char *
+parse_os_word(enum parse_os os)
+{
+	return os_words[os];
 }
 
 static size_t

@@ -75,6 +75,8 @@ const struct parse_kind *parse_recognise(struct text text);
 
 /* A system's name as people write it: freebsd, openbsd, netbsd, dragonfly, linux; false for any other word. */
 bool parse_os_of(const char *word, enum parse_os *os);
+/* And back; NULL for PARSE_OS_UNKNOWN. */
+const char *parse_os_word(enum parse_os os);
 
 /*
  * Turns a file's bytes into what parsers expect: a byte order mark is dropped, UTF-16 (as Windows saves text) becomes
