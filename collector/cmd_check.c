@@ -3,73 +3,41 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "buf.h"
+#include "check_report.h"
 #include "config.h"
 #include "err.h"
 #include "promtext.h"
 #include "rule.h"
 
 #define INPUT_MAX (64u << 20)
-#define NOT_JUDGED_MAX 256
 
 const char cmd_check_usage[] =
-    "usage: hiwat-agent parse KIND FILE | hiwat-collector check [-r RULES] [-v] [FILE]\n"
+    "usage: hiwat-agent parse KIND FILE | hiwat-collector check [OPTION ...] [FILE]\n"
     "Judges values in Prometheus text, as hiwat-agent parse and hiwat-agent once print them, by the rules. There is no\n"
-    "history: `for` is ignored up to a day, rules on rates, trends and ages are not judged. Counters of refusals above 0 "
-    "warn, since boot.\n"
+    "history: `for` is ignored up to a day, rules on rates and trends are not judged. Counters of refusals above 0 warn,\n"
+    "since boot. The first line is the verdict; then what fires and what to do, the worst first; then what counted\n"
+    "something that only a later sample can judge.\n"
     "\n"
-    "  -r RULES  directory or file of rules (" COLLECTOR_RULES_DEFAULT ")\n"
-    "  -v        also name the rules that need history\n"
+    "  -r RULES   directory or file of rules (" COLLECTOR_RULES_DEFAULT ")\n"
+    "  --at TIME  when the values were taken, for rules that count from a time: now, YYYY-MM-DD, YYYY-MM-DDTHH:MM:SS\n"
+    "             in UTC, or seconds since 1970; without it they are not judged\n"
+    "  -o FORMAT  text or json (text)\n"
+    "  -v         also say why each finding matters, and name all rules that could not be judged\n"
     "\n"
     "exit status: 0 ok, 1 warning, 2 critical, 3 nothing could be judged (the reason is on standard error).\n";
 
-struct report {
-	const struct host_view *view;
-	unsigned n_not_judged;
-	const char *not_judged[NOT_JUDGED_MAX];
+struct options {
+	const char *rules;
+	uint64_t at_ns; /* 0: not known */
+	bool is_verbose, is_json;
 };
-
-static void
-print_event(void *arg, const struct rule_event *event)
-{
-	struct report *r = arg;
-	struct buf text;
-
-	buf_init(&text, 65536);
-	buf_printf(&text, "%s: %s", rule_level_word(event->level), event->rule->id);
-	unsigned n;
-	const struct sample_label *labels = labels_get(r->view->labels, event->labels, &n);
-	if (n > 0)
-		series_write(&text, "", labels, n);
-	buf_puts(&text, ": ");
-	rule_render(event->rule->summary, event, r->view, &text);
-	if (event->rule->remedy[0] != '\0') {
-		buf_puts(&text, "\n    remedy: ");
-		size_t start = text.len;
-		rule_render(event->rule->remedy, event, r->view, &text);
-		for (size_t i = start; i < text.len; i++) {
-			if (text.data[i] == '\n')
-				text.data[i] = ' ';
-		}
-	}
-	buf_putc(&text, '\n');
-	fputs(buf_str(&text), stdout);
-	buf_fini(&text);
-}
-
-static void
-note_not_judged(void *arg, const struct rule *rule)
-{
-	struct report *r = arg;
-
-	if (r->n_not_judged < NOT_JUDGED_MAX)
-		r->not_judged[r->n_not_judged] = rule->id;
-	r->n_not_judged++;
-}
 
 static int
 read_input(const char *path, struct buf *out)
@@ -91,7 +59,7 @@ fail(const char *what, const char *why)
 	return CMD_UNUSABLE;
 }
 
-/* The system that the values speak of, for remedies: what hiwat_agent_info says, else unknown. */
+/* The system that the values speak of, for remedies: what hiwat_agent_info says, else what parse was told, else unknown. */
 static const char *
 os_of(const struct promtext *text, const struct labels *labels)
 {
@@ -103,15 +71,16 @@ os_of(const struct promtext *text, const struct labels *labels)
 			return os != NULL ? os : "";
 		}
 	}
-	return "";
+	return text->os;
 }
 
 static int
-judge(struct rule_set *rules, const struct promtext *text, struct labels *labels, const char *name, bool verbose)
+judge(struct rule_set *rules, const struct promtext *text, struct labels *labels, const char *name, const struct options *o)
 {
 	struct sample_set set = {
 		.sampler = "check",
 		.reason = "",
+		.wall_ns = o->at_ns,
 		.shape = 1,
 		.n_values = text->n_values,
 		.values = text->values,
@@ -124,61 +93,118 @@ judge(struct rule_set *rules, const struct promtext *text, struct labels *labels
 		.n_sets = 1,
 		.sets = &set,
 	};
-	struct report report = { .view = &view };
+	struct check_report *report = check_report_new(&view);
 	unsigned judged = 0;
 
-	enum rule_level level = rules_check(rules, &view, labels, print_event, note_not_judged, &report, &judged);
-	if (judged == 0)
-		return fail(name, text->n_values == 0 ? "no values in it" : "no rule judges these values");
-	printf("%s: %u rules judged, %u need history\n",
-	    level == RULE_LEVEL_CRITICAL      ? "CRITICAL"
-		: level == RULE_LEVEL_WARNING ? "WARNING"
-					      : "OK",
-	    judged, report.n_not_judged);
-	for (unsigned i = 0; verbose && i < report.n_not_judged && i < NOT_JUDGED_MAX; i++)
-		printf("not judged: %s\n", report.not_judged[i]);
+	if (report == NULL)
+		return fail(name, err_text(HIWAT_E_NOMEM));
+	struct rule_check out = { check_report_found, check_report_left, report };
+	enum rule_level level = rules_check(rules, &view, labels, &out, &judged);
+	int err = check_report_write(report, judged, level, o->is_verbose, o->is_json, stdout);
+	bool is_waiting = check_report_open(report) > 0;
+	check_report_free(report);
+	if (err != HIWAT_OK)
+		return fail(name, err_text(err));
 	if (cmd_finish_output("check") != 0)
 		return CMD_UNUSABLE;
+	if (judged == 0)
+		return fail(name,
+		    text->n_values == 0 ? "no values in it"
+			: is_waiting    ? "nothing could be judged from a single sample, see standard output"
+					: "no rule judges these values");
 	return level == RULE_LEVEL_CRITICAL ? 2 : level == RULE_LEVEL_WARNING ? 1 : 0;
+}
+
+/* now, seconds, a day or a day and a time in UTC. */
+static bool
+time_of(const char *word, uint64_t *ns)
+{
+	static const char *const formats[] = { "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d" };
+
+	if (strcmp(word, "now") == 0) {
+		*ns = (uint64_t)time(NULL) * 1000000000u;
+		return true;
+	}
+	uint64_t seconds;
+	struct text number = text_of(word);
+	if (text_is_u64(number, &seconds)) {
+		*ns = seconds * 1000000000u;
+		return seconds > 0 && seconds < UINT64_MAX / 1000000000u;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		struct tm tm = { 0 };
+		const char *end = strptime(word, formats[i], &tm);
+		if (end == NULL || (*end != '\0' && strcmp(end, "Z") != 0))
+			continue;
+		time_t t = timegm(&tm);
+		*ns = (uint64_t)t * 1000000000u;
+		return t > 0;
+	}
+	return false;
+}
+
+/* False after a message. */
+static bool
+read_options(int argc, char **argv, struct options *o)
+{
+	static const struct option long_options[] = { { "at", required_argument, NULL, 'a' }, { 0 } };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "r:o:v", long_options, NULL)) != -1) {
+		switch (c) {
+		case 'a':
+			if (!time_of(optarg, &o->at_ns)) {
+				cmd_usage_error(argv[0],
+				    "time '%s' is none of now, YYYY-MM-DD, YYYY-MM-DDTHH:MM:SS, seconds", optarg);
+				return false;
+			}
+			break;
+		case 'o':
+			o->is_json = strcmp(optarg, "json") == 0;
+			if (!o->is_json && strcmp(optarg, "text") != 0) {
+				cmd_usage_error(argv[0], "format '%s' is neither text nor json", optarg);
+				return false;
+			}
+			break;
+		case 'r':
+			o->rules = optarg;
+			break;
+		case 'v':
+			o->is_verbose = true;
+			break;
+		default:
+			cmd_usage_error(argv[0], "see the message above");
+			return false;
+		}
+	}
+	if (argc - optind > 1) {
+		cmd_usage_error(argv[0], "unexpected argument '%s'", argv[optind + 1]);
+		return false;
+	}
+	return true;
 }
 
 int
 cmd_check(int argc, char **argv)
 {
-	const char *rules_path = COLLECTOR_RULES_DEFAULT, *name;
+	struct options o = { .rules = COLLECTOR_RULES_DEFAULT };
 	struct rule_set *rules = NULL;
 	struct labels *labels = NULL;
 	struct promtext text = { 0 };
 	struct buf input, errors;
-	bool verbose = false;
 	unsigned bad_line = 0;
-	int c, status = CMD_UNUSABLE;
+	int status = CMD_UNUSABLE;
 
-	while ((c = getopt(argc, argv, "r:v")) != -1) {
-		switch (c) {
-		case 'r':
-			rules_path = optarg;
-			break;
-		case 'v':
-			verbose = true;
-			break;
-		default:
-			cmd_usage_error(argv[0], "see the message above");
-			return CMD_UNUSABLE; /* 2 would say critical */
-		}
-	}
-	if (argc - optind > 1) {
-		cmd_usage_error(argv[0], "unexpected argument '%s'", argv[optind + 1]);
-		return CMD_UNUSABLE;
-	}
-	name = optind < argc ? argv[optind] : "standard input";
+	if (!read_options(argc, argv, &o))
+		return CMD_UNUSABLE; /* 2 would say critical */
+	const char *name = optind < argc ? argv[optind] : "standard input";
 	buf_init(&input, INPUT_MAX);
 	buf_init(&errors, 1 << 20);
 	labels = labels_new(1 << 20);
 	int err = read_input(argv[optind], &input);
 	if (err != HIWAT_OK) {
 		fail(name, err == HIWAT_E_SYS ? strerror(errno) : err_text(err));
-	} else if (rule_set_load(rules_path, &rules, &errors) != HIWAT_OK) {
+	} else if (rule_set_load(o.rules, &rules, &errors) != HIWAT_OK) {
 		fputs(buf_str(&errors), stderr);
 	} else if (labels == NULL) {
 		fail(name, err_text(HIWAT_E_NOMEM));
@@ -187,7 +213,7 @@ cmd_check(int argc, char **argv)
 		fprintf(stderr, "hiwat-collector check: %s:%u: %s\n", name, bad_line,
 		    err == HIWAT_E_FORMAT ? "not Prometheus text" : err_text(err));
 	} else {
-		status = judge(rules, &text, labels, name, verbose);
+		status = judge(rules, &text, labels, name, &o);
 	}
 	free(text.values);
 	rule_set_free(rules);

@@ -6,6 +6,7 @@
 
 #define HOLD_NS (60 * 1000000000ULL)        /* how long a level's clearing condition must be met */
 #define HOLD_GROWS_NS (300 * 1000000000ULL) /* with the window of grows(): ten minutes without an increase */
+#define LONG_FOR_NS (86400 * 1000000000ULL) /* a condition that must hold this long says nothing in a single sample */
 #define RELAX_RATIO 0.05
 #define RELAX_FACTOR 0.8
 
@@ -26,18 +27,66 @@ relax(struct node_table *t, const struct node *comparison)
 	return node_binary(t, is_upper != is_negative ? NODE_MUL : NODE_DIV, b, node_const(t, RELAX_FACTOR));
 }
 
-/* grows(x) as a single sample can tell it: anything counted since boot. */
+/*
+ * What a single sample can tell of windows: grows(x) is anything counted since boot, max(x[...]) is at least x, the others
+ * stay.
+ */
 static struct node *
-since_boot(struct node_table *t, struct node *n)
+single(struct node_table *t, struct node *n, bool counts)
 {
-	if (n->op == NODE_WINDOW && n->kind == WINDOW_GROWS)
+	if (n->op == NODE_WINDOW && n->kind == WINDOW_GROWS && counts)
 		return node_binary(t, NODE_GT, n->a, node_const(t, 0));
+	if (n->op == NODE_WINDOW && n->kind == WINDOW_MAX)
+		return n->a;
 	if (n->a == NULL || !n->has_history)
 		return n;
 	struct node proto = *n;
-	proto.a = since_boot(t, n->a);
-	proto.b = n->b != NULL ? since_boot(t, n->b) : NULL;
+	proto.a = single(t, n->a, counts);
+	proto.b = n->b != NULL ? single(t, n->b, counts) : NULL;
 	return proto.a != NULL && (n->b == NULL || proto.b != NULL) ? node_make(t, &proto) : NULL;
+}
+
+/* Those sides of an "or" of conditions that need earlier values, or those that do not; none: NULL. */
+static struct node *
+sides(struct draft *d, struct node *n, bool with_history)
+{
+	if (!n->has_history)
+		return with_history ? NULL : n;
+	if (n->op != NODE_OR || !n->is_condition)
+		return with_history ? n : NULL;
+	struct node proto = *n;
+	proto.a = sides(d, n->a, with_history);
+	proto.b = sides(d, n->b, with_history);
+	if (proto.a == NULL || proto.b == NULL)
+		return proto.a != NULL ? proto.a : proto.b;
+	struct node *both = node_make(&d->ld->set->nodes, &proto);
+	d->ld->is_out_of_memory = d->ld->is_out_of_memory || both == NULL;
+	return both;
+}
+
+/* What the check command makes of a level. */
+static void
+split_for_check(struct draft *d, struct level *l)
+{
+	struct node_table *t = &d->ld->set->nodes;
+	struct node *now = single(t, l->fire, d->since_boot);
+
+	if (now == NULL) {
+		d->ld->is_out_of_memory = true;
+		return;
+	}
+	if (d->since_boot || !now->has_history) {
+		l->check = now;
+		l->wait = d->since_boot || now == l->fire ? NULL : l->fire;
+	} else {
+		struct node *later = sides(d, l->fire, true);
+		l->check = sides(d, l->fire, false);
+		l->wait = later != NULL ? single(t, later, true) : NULL;
+	}
+	if (l->for_ns >= LONG_FOR_NS) {
+		l->wait = l->check;
+		l->check = NULL;
+	}
 }
 
 static void
@@ -57,12 +106,12 @@ finish_level(struct draft *d, struct level *l, const struct yaml_node *clear, co
 	if (is_comparison && !is_same)
 		threshold = clear != NULL ? load_expr(d, clear) : relax(t, m);
 	l->stay = threshold != NULL ? node_with_threshold(t, l->fire, threshold) : l->fire;
-	l->check = d->since_boot ? since_boot(t, l->fire) : l->fire;
+	split_for_check(d, l);
 	l->value = node_value(t, l->fire);
 	l->threshold = node_threshold(l->fire);
 	if (l->hold_ns == UINT64_MAX)
 		l->hold_ns = m != NULL && m->op == NODE_WINDOW && m->kind == WINDOW_GROWS ? HOLD_GROWS_NS : HOLD_NS;
-	if (l->stay == NULL || l->check == NULL || l->value == NULL)
+	if (l->stay == NULL || l->value == NULL)
 		d->ld->is_out_of_memory = true;
 	else
 		d->rule.levels[d->rule.n_levels++] = *l;

@@ -111,9 +111,7 @@ node_derive(struct node *n)
 {
 	const struct node *a = n->a, *b = n->b;
 
-	/* An age is counted from a time that a saved output does not have. */
-	n->has_history =
-	    n->op == NODE_WINDOW || n->op == NODE_AGE || (a != NULL && a->has_history) || (b != NULL && b->has_history);
+	n->has_history = n->op == NODE_WINDOW || (a != NULL && a->has_history) || (b != NULL && b->has_history);
 	n->has_series =
 	    n->op == NODE_SERIES || n->op == NODE_ABSENT || (a != NULL && a->has_series) || (b != NULL && b->has_series);
 	switch (n->op) {

@@ -89,10 +89,43 @@ add_operand(struct making *m, operand o)
 	}
 }
 
-static struct node *
-condition(const struct making *m, const struct level *l)
+/* Rows of what makes a level fire; in a check also (also) of what would take time to tell. NULL: there are none. */
+static const struct vector *
+condition(struct making *m, const struct level *l, bool also)
 {
-	return m->b->check ? l->check : l->fire;
+	struct node *n = !m->b->check ? l->fire : also ? l->wait : l->check;
+
+	return n != NULL ? bind_node(m->b, n) : NULL;
+}
+
+static void
+add_sets(struct making *m, const struct vector *v, uint32_t **sets, uint32_t *n)
+{
+	for (uint32_t i = 0; v != NULL && i < v->n; i++) {
+		uint32_t *slot = bind_grow(m->b, (void *)sets, *n, sizeof(*slot));
+		if (slot == NULL)
+			return;
+		*slot = v->rows[i].labels;
+		(*n)++;
+	}
+}
+
+/* The condition of a level at these labels. */
+static operand
+condition_at(struct making *m, const struct level *l, bool also, uint32_t labels)
+{
+	const struct vector *v = condition(m, l, also);
+	const struct vector_row *at = v != NULL ? vector_exact(v, labels) : NULL;
+
+	return at != NULL ? at->value : bind_const(m->b, value_false());
+}
+
+static bool
+is_possible(const struct making *m, operand o)
+{
+	double known;
+
+	return !bind_is_const(m->b, o, &known) || !value_is_false(known);
 }
 
 static int
@@ -114,14 +147,9 @@ make_rows(struct making *m, uint32_t rule)
 	if (override_is_off(b->set, b->view, rule))
 		return;
 	for (unsigned l = 0; l < r->n_levels; l++) {
-		const struct vector *v = bind_node(b, condition(m, &r->levels[l]));
-		for (uint32_t i = 0; v != NULL && i < v->n; i++) {
-			uint32_t *slot = bind_grow(b, (void *)&sets, n, sizeof(*slot));
-			if (slot == NULL)
-				return;
-			*slot = v->rows[i].labels;
-			n++;
-		}
+		add_sets(m, condition(m, &r->levels[l], false), &sets, &n);
+		if (b->check)
+			add_sets(m, condition(m, &r->levels[l], true), &sets, &n);
 	}
 	if (n > 1)
 		qsort(sets, n, sizeof(*sets), compare_labels);
@@ -135,11 +163,9 @@ make_rows(struct making *m, uint32_t rule)
 			.first = m->n_operands };
 		bool possible = false;
 		for (unsigned l = 0; l < r->n_levels; l++) {
-			const struct vector *v = bind_node(b, condition(m, &r->levels[l]));
-			const struct vector_row *at = v != NULL ? vector_exact(v, sets[i]) : NULL;
-			double known;
-			fire[l] = at != NULL ? at->value : bind_const(b, value_false());
-			possible = possible || !bind_is_const(b, fire[l], &known) || !value_is_false(known);
+			fire[l] = condition_at(m, &r->levels[l], false, sets[i]);
+			possible = possible || is_possible(m, fire[l]) ||
+			    (b->check && is_possible(m, condition_at(m, &r->levels[l], true, sets[i])));
 			row.sets |= bind_sets(b, fire[l]);
 		}
 		if (!possible)
@@ -165,9 +191,12 @@ fill_row(struct making *m, const struct plan_row *row)
 
 	for (unsigned l = 0; l < n; l++) {
 		const struct level *level = &r->levels[l];
-		values[l] = operand_for(m->b, m->b->check ? level->check : level->stay, row->labels, value_false());
+		values[l] = m->b->check ? condition_at(m, level, true, row->labels)
+					: operand_for(m->b, level->stay, row->labels, value_false());
 		values[n + l] = operand_for(m->b, level->value, row->labels, NAN);
-		values[2 * n + l] = operand_for(m->b, level->threshold, row->labels, NAN);
+		struct node *threshold =
+		    m->b->check && level->check != NULL ? node_threshold(level->check) : level->threshold;
+		values[2 * n + l] = operand_for(m->b, threshold, row->labels, NAN);
 	}
 	values[3 * n] = operand_for(m->b, r->used, row->labels, NAN);
 	values[3 * n + 1] = operand_for(m->b, r->limit, row->labels, NAN);

@@ -32,7 +32,8 @@ struct step {
 struct plan_row {
 	uint64_t sets; /* that its conditions read */
 	uint32_t labels, object;
-	uint32_t first; /* in operands: fire of each level, then stay, value and threshold of each, used, limit, eta */
+	/* In operands: fire of each level, then stay, value and threshold of each, used, limit, eta. In a check: check, wait. */
+	uint32_t first;
 	uint16_t rule;
 	uint16_t n_levels;
 };

@@ -268,7 +268,7 @@ copy_text(struct template *t, const char *text, size_t n)
 				from = n;
 			}
 		} else if (closes) {
-			if (t->parenthesis_unknown && !t->keeps_unknown)
+			if (t->parenthesis_unknown)
 				cut(t->out, t->parenthesis);
 			t->parenthesis = SIZE_MAX;
 			t->parenthesis_unknown = false;
@@ -411,6 +411,9 @@ rule_render(const char *text, const struct rule_event *event, const struct host_
 
 	run_template(&t, text);
 	end_sentence(&t);
+	/* What stands on a line of its own in the rule's file, an else say, leaves a blank. */
+	if (out->len > start && out->data[out->len - 1] == ' ')
+		cut(out, out->len);
 	if (out->len > start && out->data[start] == ' ' && *text != ' ') {
 		/* The first sentence was left out. */
 		memmove(out->data + start, out->data + start + 1, out->len - start);

@@ -22,6 +22,8 @@ template_put(struct buf *out, const struct template_value *v)
 {
 	if (v->is_text)
 		buf_puts(out, v->text);
+	else if (v->is_raised && !isfinite(v->number))
+		buf_puts(out, "A_HIGHER_VALUE"); /* in a command, which must not look complete */
 	else
 		put_number(out, v->number);
 }
@@ -255,6 +257,24 @@ put_duration(struct template_value *v, double seconds)
 }
 
 static void
+put_times(struct template_value *v, double n)
+{
+	v->is_text = true;
+	if (!isfinite(n))
+		set_unknown(v);
+	else
+		snprintf(v->text, sizeof(v->text), n == 1 ? "once" : n == 2 ? "twice" : "%.0f times", n);
+}
+
+/* A new value of a setting whose present one is not known: the floor alone might lower it. */
+static void
+put_at_least(struct template_value *v, double floor)
+{
+	v->is_text = true;
+	snprintf(v->text, sizeof(v->text), "AT_LEAST_%.0f", floor);
+}
+
+static void
 call_number(struct template *t, size_t at, const struct template_function *f, const struct template_value *args, unsigned n,
     struct template_value *v)
 {
@@ -269,10 +289,14 @@ call_number(struct template *t, size_t at, const struct template_function *f, co
 		put_percent(v, a);
 	else if (strcmp(f->name, "duration") == 0)
 		put_duration(v, a);
+	else if (strcmp(f->name, "times") == 0)
+		put_times(v, a);
 	else if (strcmp(f->name, "pow2up") == 0)
-		v->number = value_pow2up(a);
+		*v = (struct template_value){ .number = value_pow2up(a), .is_raised = true };
 	else if (strcmp(f->name, "ceil") == 0)
 		v->number = ceil(a);
+	else if (strcmp(f->name, "max") == 0 && (isnan(a) ? args[0] : args[1]).is_raised && isnan(a) != isnan(b))
+		put_at_least(v, isnan(a) ? b : a);
 	else if (strcmp(f->name, "max") == 0)
 		v->number = isnan(a) || a < b ? b : a;
 	else
@@ -299,6 +323,7 @@ static const struct template_function functions[] = {
 	{ "bytes", 1, false, false, call_number },
 	{ "percent", 1, false, false, call_number },
 	{ "duration", 1, false, false, call_number },
+	{ "times", 1, false, false, call_number },
 	{ "pow2up", 1, false, false, call_number },
 	{ "ceil", 1, false, false, call_number },
 	{ "max", 2, false, false, call_number },

@@ -124,12 +124,44 @@ int rule_state_migrate(const struct rule_set *from, struct rule_set *to, struct 
 /* Expands a template of the rule ({{value}}, {{limit}}, {{ratio}}, {{host}}, {{label "pool"}}, {{setting "x"}}, ...). */
 int rule_render(const char *template, const struct rule_event *event, const struct host_view *view, struct buf *out);
 
+/* Why a check says nothing of a rule. */
+enum rule_gap_reason {
+	RULE_GAP_HISTORY,  /* it compares samples */
+	RULE_GAP_CLOCK,    /* it counts from a time, and nobody said what time the sample is of */
+	RULE_GAP_DURATION, /* it must hold for longer than a sample lasts */
+	RULE_GAP_SERIES,   /* it also reads what is not there */
+};
+
+#define RULE_GAP_MISSING 3
+
+/* One series; label and value tell it from others of its metric, NULL: none does. */
+struct rule_series {
+	const char *metric, *label, *value;
+};
+
+struct rule_gap {
+	enum rule_gap_reason why;
+	/* Which rule, on what; value: what a counter counted, or what would have to last; NaN when there is nothing yet. */
+	struct rule_event event;
+	uint64_t for_ns;     /* of RULE_GAP_DURATION */
+	bool is_judged_else; /* other conditions or objects of the rule were judged */
+	bool takes_history;  /* of RULE_GAP_SERIES: it also compares samples */
+	unsigned n_missing;  /* of RULE_GAP_SERIES */
+	struct rule_series missing[RULE_GAP_MISSING];
+};
+
+struct rule_check {
+	/* is_since_boot: counted since boot, so that it may be long over. */
+	void (*found)(void *arg, const struct rule_event *event, bool is_since_boot);
+	void (*left)(void *arg, const struct rule_gap *gap);
+	void *arg;
+};
+
 /*
- * Judges one set of values without history or `for`: what `check` does with a saved output. Rules that need history are
- * reported through not_judged. Returns the worst level found; *judged counts rules that had values.
+ * Judges one set of values without history or `for`: what `check` does with a saved output. wall_ns of the sets, where it
+ * is not 0, is the time that ages are counted to. Returns the worst level found; *judged counts rules that could be judged.
  */
 enum rule_level rules_check(struct rule_set *set, const struct host_view *view, struct labels *labels,
-    void (*emit)(void *arg, const struct rule_event *event), void (*not_judged)(void *arg, const struct rule *rule),
-    void *arg, unsigned *judged);
+    const struct rule_check *out, unsigned *judged);
 
 #endif

@@ -14,9 +14,10 @@ struct plan;
 
 struct level {
 	enum rule_level level;
-	struct node *fire;              /* NULL: the rule has no such level */
-	struct node *stay;              /* once it fires: what keeps it from clearing */
-	struct node *check;             /* fire, judged on a single sample */
+	struct node *fire; /* NULL: the rule has no such level */
+	struct node *stay; /* once it fires: what keeps it from clearing */
+	/* For a single sample: what of fire it can judge, and what would take time to tell. NULL: nothing. */
+	struct node *check, *wait;
 	struct node *value, *threshold; /* threshold NULL: none */
 	uint64_t for_ns, hold_ns;
 };

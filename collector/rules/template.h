@@ -9,12 +9,13 @@ struct buf;
 
 #define TEMPLATE_NAMES \
 	"value, threshold, used, limit, ratio, eta, level, rule, host, os, release, label, host_label, " \
-	"setting, metric, param, bytes, percent, duration, pow2up, ceil, max, min"
+	"setting, metric, param, bytes, percent, duration, times, pow2up, ceil, max, min"
 
 struct template_value {
 	bool is_text;
 	double number;   /* NAN: not known */
 	bool is_unknown; /* text that stands for a number that is not known */
+	bool is_raised;  /* a setting's new value, as pow2up makes it */
 	char text[256];
 };
 

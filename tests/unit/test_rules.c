@@ -124,6 +124,12 @@ static const struct {
 	{ "Set it to {{limit}} (about {{bytes limit}} more); go on.", "Set it to 1000 (about 1000 B more); go on." },
 	{ "Set it to {{eta}} (about {{bytes limit}}). Then go on.", "Then go on." },
 	{ "0.5 of {{setting \"none\"}}", "0.5 of unknown" },
+	{ "{{times 1}} {{times 2}} {{times 3}}", "once twice 3 times" },
+	{ "{{times eta}}", "unknown" },
+	{ "x={{pow2up (setting \"none\" * 2)}} (about {{bytes eta}})", "x=A_HIGHER_VALUE" },
+	{ "x={{max 64 (pow2up (setting \"none\" * 2))}}", "x=AT_LEAST_64" },
+	{ "x={{max 64 (pow2up (limit * 2))}} {{max 4096 (pow2up limit)}}", "x=2048 4096" },
+	{ "{{if limit > 5}}more {{else}}less {{end}}", "more" },
 	{ "{{limt}}", NULL },
 	{ "{{limit", NULL },
 	{ "{{limit limit}}", NULL },
@@ -353,25 +359,39 @@ END_TEST
 
 struct checked {
 	struct rule_event events[10];
+	bool since_boot[10];
 	unsigned n;
-	const struct rule *not_judged[10];
-	unsigned n_not_judged;
+	struct rule_gap gaps[10];
+	unsigned n_gaps;
 };
 
 static void
-keep_event(void *arg, const struct rule_event *e)
+keep_found(void *arg, const struct rule_event *e, bool is_since_boot)
 {
 	struct checked *c = arg;
 
+	c->since_boot[c->n] = is_since_boot;
 	c->events[c->n++] = *e;
 }
 
 static void
-keep_not_judged(void *arg, const struct rule *rule)
+keep_left(void *arg, const struct rule_gap *gap)
 {
 	struct checked *c = arg;
 
-	c->not_judged[c->n_not_judged++] = rule;
+	c->gaps[c->n_gaps++] = *gap;
+}
+
+/* What check makes of a host; how many rules it judged. */
+static unsigned
+check_host(struct rule_set *set, struct rule_host *h, enum rule_level worst, struct checked *c)
+{
+	const struct rule_check out = { keep_found, keep_left, c };
+	unsigned judged = 99;
+
+	*c = (struct checked){ 0 };
+	ck_assert_int_eq(rules_check(set, &h->view, h->labels, &out, &judged), worst);
+	return judged;
 }
 
 START_TEST(check_judges_one_sample)
@@ -384,8 +404,7 @@ START_TEST(check_judges_one_sample)
 		 "    critical: hiwat_swap_bytes_used > 5\n  - id: week\n" HEAD "    for: 7d\n"
 		 "    critical: hiwat_pf_states > 5\n");
 	struct rule_host h;
-	struct checked c = { 0 };
-	unsigned judged = 99;
+	struct checked c;
 
 	rule_host_init(&h, set, "freebsd");
 	size_t s = rule_host_begin(&h, "test");
@@ -393,23 +412,129 @@ START_TEST(check_judges_one_sample)
 	ck_assert(rule_host_put(&h, s, "hiwat_listen_overflows_total", 6));
 	ck_assert(rule_host_put(&h, s, "hiwat_mbuf_requests_denied_total{pool=\"cluster\"}", 14103));
 	ck_assert(rule_host_put(&h, s, "hiwat_mbuf_requests_denied_total{pool=\"mbuf\"}", 0));
-	ck_assert_int_eq(rules_check(set, &h.view, h.labels, keep_event, keep_not_judged, &c, &judged), RULE_LEVEL_CRITICAL);
-	ck_assert_uint_eq(judged, 3);
+	ck_assert_uint_eq(check_host(set, &h, RULE_LEVEL_CRITICAL, &c), 3);
 	ck_assert_uint_eq(c.n, 2);
 	ck_assert_str_eq(c.events[0].rule->id, "now");
 	ck_assert_int_eq(c.events[0].level, RULE_LEVEL_CRITICAL);
+	ck_assert(!c.since_boot[0]);
 	ck_assert_str_eq(c.events[1].rule->id, "boot");
 	ck_assert_int_eq(c.events[1].level, RULE_LEVEL_WARNING);
+	ck_assert(c.since_boot[1]);
 	ck_assert(c.events[1].value == 14103);
-	ck_assert_uint_eq(c.n_not_judged, 2);
-	ck_assert_str_eq(c.not_judged[0]->id, "history");
-	ck_assert_str_eq(c.not_judged[1]->id, "week");
+	ck_assert_uint_eq(c.n_gaps, 2);
+	ck_assert_str_eq(c.gaps[0].event.rule->id, "history");
+	ck_assert_int_eq(c.gaps[0].why, RULE_GAP_HISTORY);
+	ck_assert(c.gaps[0].event.value == 6);
+	ck_assert_str_eq(c.gaps[1].event.rule->id, "week");
+	ck_assert_int_eq(c.gaps[1].why, RULE_GAP_DURATION);
 	rule_host_fini(&h);
 	/* Nothing there, nothing judged. */
 	rule_host_init(&h, set, "freebsd");
-	memset(&c, 0, sizeof(c));
-	ck_assert_int_eq(rules_check(set, &h.view, h.labels, keep_event, keep_not_judged, &c, &judged), RULE_LEVEL_NONE);
-	ck_assert_uint_eq(judged + c.n + c.n_not_judged, 0);
+	ck_assert_uint_eq(check_host(set, &h, RULE_LEVEL_NONE, &c), 0);
+	ck_assert_uint_eq(c.n + c.n_gaps, 0);
+	rule_host_fini(&h);
+	rule_set_free(set);
+}
+END_TEST
+
+#define NONE (-1) /* the series is not there */
+
+/* One side of "or" needs no history: a rule as raid-timeout and conntrack-filling are. */
+static const struct {
+	double timeouts, stuck;
+	unsigned judged, n;
+	double counted; /* NONE: nothing is left open */
+} side_rows[] = {
+	{ 3, 60, 1, 1, NONE }, /* the side without holds */
+	{ 3, 59, 0, 0, 3 },    /* it does not, and the other one may */
+	{ 0, 59, 1, 0, NONE }, /* neither */
+	{ NONE, 59, 1, 0, NONE } /* there is no other side */,
+	{ NONE, 60, 1, 1, NONE },
+	{ 3, NONE, 0, 0, 3 }, /* only a later sample tells */
+	{ 0, NONE, 0, 0, NAN },
+};
+
+START_TEST(check_judges_what_it_can_of_or)
+{
+	struct rule_set *set =
+	    load("rules:\n  - id: a\n" HEAD "    critical: grows(sum by (device) (hiwat_disk_timeouts_total)) or "
+		 "hiwat_disk_stuck_command_seconds >= 60\n");
+	struct rule_host h;
+	struct checked c;
+
+	rule_host_init(&h, set, "freebsd");
+	size_t s = rule_host_begin(&h, "test");
+	if (side_rows[_i].timeouts >= 0)
+		ck_assert(rule_host_put(&h, s, "hiwat_disk_timeouts_total{device=\"mfi0\",operation=\"\"}",
+		    side_rows[_i].timeouts));
+	if (side_rows[_i].stuck >= 0)
+		ck_assert(rule_host_put(&h, s, "hiwat_disk_stuck_command_seconds{device=\"mfi0\"}", side_rows[_i].stuck));
+	enum rule_level worst = side_rows[_i].n > 0 ? RULE_LEVEL_CRITICAL : RULE_LEVEL_NONE;
+	ck_assert_uint_eq(check_host(set, &h, worst, &c), side_rows[_i].judged);
+	ck_assert_uint_eq(c.n, side_rows[_i].n);
+	ck_assert_uint_eq(c.n_gaps, side_rows[_i].counted == NONE ? 0 : 1);
+	if (c.n_gaps > 0 && !isnan(side_rows[_i].counted))
+		ck_assert(c.gaps[0].event.value == side_rows[_i].counted);
+	if (c.n_gaps > 0 && isnan(side_rows[_i].counted))
+		ck_assert(isnan(c.gaps[0].event.value));
+	rule_host_fini(&h);
+	rule_set_free(set);
+}
+END_TEST
+
+START_TEST(check_counts_ages_to_the_time_it_is_told)
+{
+	struct rule_set *set =
+	    load("rules:\n  - id: a\n" HEAD "    warning: age(hiwat_zpool_scrub_finished_time_seconds) > 35d\n");
+	struct rule_host h;
+	struct checked c;
+
+	rule_host_init(&h, set, "freebsd");
+	size_t s = rule_host_begin(&h, "test");
+	ck_assert(rule_host_put(&h, s, "hiwat_zpool_scrub_finished_time_seconds{pool=\"tank\"}", 1000000000));
+	ck_assert_uint_eq(check_host(set, &h, RULE_LEVEL_NONE, &c), 0);
+	ck_assert_uint_eq(c.n_gaps, 1);
+	ck_assert_int_eq(c.gaps[0].why, RULE_GAP_CLOCK);
+	h.sets[s].wall_ns = 1003024000000000000; /* 35 days later */
+	ck_assert_uint_eq(check_host(set, &h, RULE_LEVEL_NONE, &c), 1);
+	ck_assert_uint_eq(c.n_gaps, 0);
+	h.sets[s].wall_ns += 1000000000;
+	ck_assert_uint_eq(check_host(set, &h, RULE_LEVEL_WARNING, &c), 1);
+	ck_assert(c.events[0].value == 3024001);
+	rule_host_fini(&h);
+	rule_set_free(set);
+}
+END_TEST
+
+/* The peak of the last week is at least what is there now. */
+START_TEST(check_takes_a_sample_for_its_peak)
+{
+	struct rule_set *set = load("rules:\n  - id: a\n" HEAD "    advice: hiwat_mbuf_pool_limit{pool=\"cluster\"} < on () "
+				    "max(hiwat_tcp_connections{state=\"established\"}[7d]) * 16\n");
+	struct rule_host h;
+	struct checked c;
+
+	rule_host_init(&h, set, "freebsd");
+	size_t s = rule_host_begin(&h, "test");
+	ck_assert(rule_host_put(&h, s, "hiwat_mbuf_pool_limit{pool=\"cluster\"}", 1024));
+	ck_assert_uint_eq(check_host(set, &h, RULE_LEVEL_NONE, &c), 0);
+	ck_assert_uint_eq(c.n_gaps, 1);
+	ck_assert_int_eq(c.gaps[0].why, RULE_GAP_SERIES);
+	ck_assert_uint_eq(c.gaps[0].n_missing, 1);
+	ck_assert_str_eq(c.gaps[0].missing[0].metric, "hiwat_tcp_connections");
+	ck_assert_str_eq(c.gaps[0].missing[0].value, "established");
+	ck_assert(rule_host_put(&h, s, "hiwat_tcp_connections{state=\"established\"}", 65));
+	ck_assert_uint_eq(check_host(set, &h, RULE_LEVEL_ADVICE, &c), 1);
+	ck_assert(c.events[0].threshold == 1040);
+	rule_host_fini(&h);
+	/* Enough for now, but the peak may have been higher. */
+	rule_host_init(&h, set, "freebsd");
+	s = rule_host_begin(&h, "test");
+	ck_assert(rule_host_put(&h, s, "hiwat_mbuf_pool_limit{pool=\"cluster\"}", 1024));
+	ck_assert(rule_host_put(&h, s, "hiwat_tcp_connections{state=\"established\"}", 64));
+	ck_assert_uint_eq(check_host(set, &h, RULE_LEVEL_NONE, &c), 0);
+	ck_assert_uint_eq(c.n_gaps, 1);
+	ck_assert_int_eq(c.gaps[0].why, RULE_GAP_HISTORY);
 	rule_host_fini(&h);
 	rule_set_free(set);
 }
@@ -486,6 +611,9 @@ suite(void)
 	tcase_add_test(tc, rows_of_one_object_have_one_key);
 	tcase_add_test(tc, labels_in_use_survive_a_sweep);
 	tcase_add_test(tc, check_judges_one_sample);
+	tcase_add_loop_test(tc, check_judges_what_it_can_of_or, 0, ARRAY_LEN(side_rows));
+	tcase_add_test(tc, check_counts_ages_to_the_time_it_is_told);
+	tcase_add_test(tc, check_takes_a_sample_for_its_peak);
 	tcase_add_loop_test(tc, figures_are_set_otherwise, 0, ARRAY_LEN(override_rows));
 	tcase_add_test(tc, the_pack_names_documents_and_keeps_to_them);
 	suite_add_tcase(s, tc);
