@@ -1,4 +1,4 @@
-/* hiwat-collector rules: check, list, explain. */
+/* hiwat-collector rules: check, list, explain, test. */
 #include "cmd.h"
 
 #include <getopt.h>
@@ -9,17 +9,24 @@
 #include "config.h"
 #include "err.h"
 #include "rule.h"
+#include "rules_test.h"
 
 const char cmd_rules_usage[] =
     "usage: hiwat-collector rules check FILE|DIRECTORY ...\n"
     "       hiwat-collector rules [-r RULES] list\n"
     "       hiwat-collector rules [-r RULES] explain ID\n"
+    "       hiwat-collector rules [-r RULES] [-a AGENT] [--coverage] test FILE ...\n"
     "check tells every mistake with file, line and column; list prints all rules, one a line; explain prints where a\n"
-    "rule comes from, why it is there, what to do when it fires, and its figures.\n"
+    "rule comes from, why it is there, what to do when it fires, and its figures; test runs the cases of files: series\n"
+    "over time, or saved outputs, and what the rules must say of them (hiwat-rules(5)).\n"
     "\n"
-    "  -r RULES  directory or file of rules (" COLLECTOR_RULES_DEFAULT ")\n"
+    "  -r RULES    directory or file of rules (" COLLECTOR_RULES_DEFAULT ")\n"
+    "  -a AGENT    the program whose parsers read saved outputs (hiwat-agent beside this program, else in PATH)\n"
+    "  --coverage  also print which kinds of cases each rule has: it fires, it does not, both sides of its threshold, it\n"
+    "              resolves, it is unknown, it fires from the bytes of an output\n"
     "\n"
-    "exit status: 0 ok, 1 mistakes in the rules or no such rule, 2 wrong usage.\n";
+    "exit status: 0 ok, 1 mistakes in the rules, no such rule, a case that failed or with --coverage one that is\n"
+    "missing, 2 wrong usage or mistakes in a file of cases.\n";
 
 static struct rule_set *
 load(const char *path)
@@ -98,22 +105,40 @@ explain(const struct rule_set *rules, const char *id)
 int
 cmd_rules(int argc, char **argv)
 {
-	const char *path = COLLECTOR_RULES_DEFAULT;
+	static const struct option long_options[] = {
+		{ "coverage", no_argument, NULL, 'c' },
+		{ 0 },
+	};
+	const char *path = COLLECTOR_RULES_DEFAULT, *agent = NULL;
+	bool coverage = false;
 	int c;
 
-	while ((c = getopt(argc, argv, "+r:")) != -1) {
-		if (c != 'r')
+	while ((c = getopt_long(argc, argv, "+r:a:", long_options, NULL)) != -1) {
+		switch (c) {
+		case 'r':
+			path = optarg;
+			break;
+		case 'a':
+			agent = optarg;
+			break;
+		case 'c':
+			coverage = true;
+			break;
+		default:
 			return cmd_usage_error(argv[0], "see the message above");
-		path = optarg;
+		}
 	}
 	argc -= optind;
 	char **rest = argv + optind;
 	if (argc > 0 && strcmp(rest[0], "check") == 0)
 		return check(argc - 1, rest + 1);
+	if (argc > 0 && strcmp(rest[0], "test") == 0)
+		return argc > 1 ? rules_test(path, agent, coverage, argc - 1, rest + 1)
+				: cmd_usage_error(argv[0], "test needs a file of cases");
 	bool is_list = argc == 1 && strcmp(rest[0], "list") == 0;
 	bool is_explain = argc == 2 && strcmp(rest[0], "explain") == 0;
 	if (!is_list && !is_explain)
-		return cmd_usage_error(argv[0], "what to do: check FILE ..., list, or explain ID");
+		return cmd_usage_error(argv[0], "what to do: check FILE ..., list, explain ID, or test FILE ...");
 	struct rule_set *rules = load(path);
 	if (rules == NULL)
 		return 1;

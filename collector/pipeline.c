@@ -29,6 +29,7 @@ struct pipeline {
 	struct store *store;
 	struct pipeline_stats stats;
 	uint64_t started_mono_ns;
+	uint64_t wall_ns; /* of the batch or tick at work */
 	struct log_complaint store_complaint;
 	struct log_complaint room_complaint;
 	struct log_complaint snapshot_complaint;
@@ -153,7 +154,7 @@ emit_builtin(void *arg, const struct watch_event *w)
 	struct pipeline *p = arg;
 	const struct rule *rule = rule_set_find(p->rules, w->rule);
 	struct host_view view = { .labels = p->labels, .name = "fleet", .os = "", .release = "" };
-	struct context c = { .p = p, .host = { .view = &view, .wall_ns = clock_wall_ns() } };
+	struct context c = { .p = p, .host = { .view = &view, .wall_ns = p->wall_ns } };
 
 	if (rule == NULL)
 		return; /* an operator took it out */
@@ -388,6 +389,7 @@ pipeline_batch(struct pipeline *p, const Hiwat__Batch *batch, const struct arriv
 {
 	pthread_mutex_lock(&p->lock);
 	uint64_t start = clock_thread_cpu_ns();
+	p->wall_ns = arrival->wall_ns;
 	int err = batch_locked(p, batch, arrival, ack, why);
 	if (err != HIWAT_OK)
 		p->stats.refused++;
@@ -401,6 +403,7 @@ void
 pipeline_tick(struct pipeline *p, uint64_t mono_ns, uint64_t wall_ns)
 {
 	pthread_mutex_lock(&p->lock);
+	p->wall_ns = wall_ns;
 	p->stats.silent_hosts = watch_tick(&p->watch, p->hosts, p->labels, mono_ns, wall_ns, emit_builtin, p);
 	commit_events(p, alerts_tick(p->alerts, wall_ns));
 	pthread_mutex_unlock(&p->lock);

@@ -384,3 +384,13 @@ rules_each(const struct rule_set *set, const struct rule_state *st, void (*fn)(v
 		fn(arg, &e);
 	}
 }
+
+unsigned
+rule_objects(const struct rule_state *st, const struct rule *rule)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; st->plan != NULL && i < st->plan->n_rows; i++)
+		n += st->plan->rows[i].rule == rule->index;
+	return n;
+}

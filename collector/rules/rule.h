@@ -107,6 +107,9 @@ int rules_eval(struct rule_set *set, struct rule_state *state, const struct host
 void rules_each(const struct rule_set *set, const struct rule_state *state,
     void (*fn)(void *arg, const struct rule_event *event), void *arg);
 
+/* How many objects of the host the rule judged with the last record, ok or not. */
+unsigned rule_objects(const struct rule_state *state, const struct rule *rule);
+
 /* Marks the label sets that the state uses (labels_mark). */
 void rule_state_mark(const struct rule_state *state, struct labels *labels);
 

@@ -9,7 +9,7 @@
 #include "scan.h"
 
 #define SETS_MAX 10000
-#define LINES_MAX 256
+#define LINES_MAX 1024
 
 void
 rule_host_init(struct rule_host *h, struct rule_set *rules, const char *os)
@@ -18,6 +18,7 @@ rule_host_init(struct rule_host *h, struct rule_set *rules, const char *os)
 	h->labels = labels_new(SETS_MAX);
 	h->state = rule_state_new();
 	h->rules = rules;
+	h->wall_offset = 1e9;
 	h->view = (struct host_view){ .labels = h->labels, .name = "host1", .os = os, .release = "", .sets = h->sets };
 }
 
@@ -26,39 +27,54 @@ rule_host_fini(struct rule_host *h)
 {
 	rule_state_free(h->state);
 	labels_free(h->labels);
+	for (size_t i = 0; i < RULE_HOST_SETS; i++)
+		free(h->values[i]);
 }
 
 size_t
-rule_host_begin(struct rule_host *h, const char *sampler)
+rule_host_set(struct rule_host *h, const char *sampler)
 {
 	size_t i = 0;
 
 	while (i < h->view.n_sets && strcmp(h->sets[i].sampler, sampler) != 0)
 		i++;
+	if (i == RULE_HOST_SETS)
+		return i;
 	if (i == h->view.n_sets) {
 		h->view.n_sets++;
-		h->sets[i] = (struct sample_set){ .sampler = sampler, .reason = "", .values = h->values[i] };
+		h->sets[i] = (struct sample_set){ .sampler = sampler, .reason = "" };
 	}
-	h->sets[i].n_values = 0;
+	return i;
+}
+
+size_t
+rule_host_begin(struct rule_host *h, const char *sampler)
+{
+	size_t i = rule_host_set(h, sampler);
+
+	if (i < RULE_HOST_SETS)
+		h->sets[i].n_values = 0;
 	return i;
 }
 
 bool
-rule_host_put(struct rule_host *h, size_t set, const char *series, double value)
+rule_host_series(struct rule_host *h, const char *series, struct series_value *out)
 {
 	struct sample_label labels[CATALOGUE_LABELS_MAX];
 	char copy[512];
 	unsigned n = 0;
 
-	snprintf(copy, sizeof(copy), "%s", series);
+	if ((size_t)snprintf(copy, sizeof(copy), "%s", series) >= sizeof(copy))
+		return false;
 	char *open = strchr(copy, '{'), *p = open;
 	size_t name_len = open != NULL ? (size_t)(open - copy) : strlen(copy);
 	int metric = catalogue_find(copy, name_len);
-	if (metric < 0 || h->sets[set].n_values == RULE_HOST_VALUES)
+	if (metric < 0)
 		return false;
 	while (p != NULL && *p != '}') {
-		char *name = p + 1, *equals = strchr(name, '='), *end = equals != NULL ? strchr(equals + 2, '"') : NULL;
-		if (end == NULL || n == CATALOGUE_LABELS_MAX || equals[1] != '"')
+		char *name = p + 1, *equals = strchr(name, '='), *end = NULL;
+		if (equals == NULL || n == CATALOGUE_LABELS_MAX || equals[1] != '"' ||
+		    (end = strchr(equals + 2, '"')) == NULL)
 			return false;
 		*equals = *end = '\0';
 		/* In the order of their names, as records have them. */
@@ -67,11 +83,52 @@ rule_host_put(struct rule_host *h, size_t set, const char *series, double value)
 			labels[i] = labels[i - 1];
 		labels[i] = (struct sample_label){ name, equals + 2 };
 		p = end + 1;
+		if (*p != ',' && *p != '}')
+			return false;
 	}
-	h->values[set][h->sets[set].n_values++] = (struct series_value){ .labels = labels_intern(h->labels, labels, n),
-		.metric = (uint16_t)metric,
-		.value = value };
+	uint32_t set = labels_intern(h->labels, labels, n);
+	if (set == LABELS_FULL)
+		return false;
+	*out = (struct series_value){ .labels = set, .metric = (uint16_t)metric };
 	return true;
+}
+
+bool
+rule_host_put_value(struct rule_host *h, size_t set, const struct series_value *value)
+{
+	struct sample_set *s = &h->sets[set];
+
+	for (uint32_t i = 0; i < s->n_values; i++) {
+		if (h->values[set][i].metric == value->metric && h->values[set][i].labels == value->labels) {
+			h->values[set][i].value = value->value;
+			return true;
+		}
+	}
+	if (s->n_values == h->capacities[set]) {
+		uint32_t capacity = s->n_values == 0 ? 16 : s->n_values * 2;
+		if (capacity > RULE_HOST_VALUES)
+			capacity = RULE_HOST_VALUES;
+		struct series_value *bigger =
+		    capacity > s->n_values ? realloc(h->values[set], capacity * sizeof(*bigger)) : NULL;
+		if (bigger == NULL)
+			return false;
+		h->values[set] = bigger;
+		h->capacities[set] = capacity;
+		s->values = bigger;
+	}
+	h->values[set][s->n_values++] = *value;
+	return true;
+}
+
+bool
+rule_host_put(struct rule_host *h, size_t set, const char *series, double value)
+{
+	struct series_value v;
+
+	if (!rule_host_series(h, series, &v))
+		return false;
+	v.value = value;
+	return rule_host_put_value(h, set, &v);
 }
 
 static void
@@ -88,7 +145,7 @@ rule_host_eval(struct rule_host *h, size_t set, double seconds, double interval,
 {
 	struct sample_set *s = &h->sets[set];
 	struct rule_time now = { .boot_ns = (uint64_t)(seconds * 1e9),
-		.wall_ns = (uint64_t)((seconds + 1e9) * 1e9),
+		.wall_ns = (uint64_t)((seconds + h->wall_offset) * 1e9),
 		.interval_ns = (uint64_t)(interval * 1e9) };
 	uint64_t hash = s->n_values;
 
@@ -121,9 +178,11 @@ add_line(void *arg, const struct rule_event *e)
 	unsigned n;
 	const struct sample_label *labels = labels_get(l->h->labels, e->labels, &n);
 
-	if (strcmp(e->rule->id, l->rule) != 0 || l->n == LINES_MAX)
+	if ((l->rule != NULL && strcmp(e->rule->id, l->rule) != 0) || l->n == LINES_MAX)
 		return;
 	buf_init(&b, 1000);
+	if (l->rule == NULL)
+		buf_printf(&b, "%s: ", e->rule->id);
 	if (e->gone)
 		buf_puts(&b, "gone ");
 	if (e->status != RULE_FIRING)
