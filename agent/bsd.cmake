@@ -4,6 +4,7 @@ set(HIWAT_OS_FreeBSD
 	${CMAKE_CURRENT_LIST_DIR}/os/disk_freebsd.c
 	${CMAKE_CURRENT_LIST_DIR}/os/host_freebsd.c
 	${CMAKE_CURRENT_LIST_DIR}/os/irq_freebsd.c
+	${CMAKE_CURRENT_LIST_DIR}/os/message_ring.c
 	${CMAKE_CURRENT_LIST_DIR}/os/mount_bsd.c
 	${CMAKE_CURRENT_LIST_DIR}/os/netif_bsd.c
 	${CMAKE_CURRENT_LIST_DIR}/os/netif_freebsd.c
@@ -14,6 +15,7 @@ set(HIWAT_OS_OpenBSD
 	${CMAKE_CURRENT_LIST_DIR}/os/disk_openbsd.c
 	${CMAKE_CURRENT_LIST_DIR}/os/host_openbsd.c
 	${CMAKE_CURRENT_LIST_DIR}/os/irq_openbsd.c
+	${CMAKE_CURRENT_LIST_DIR}/os/message_ring.c
 	${CMAKE_CURRENT_LIST_DIR}/os/mount_bsd.c
 	${CMAKE_CURRENT_LIST_DIR}/os/netif_bsd.c
 	${CMAKE_CURRENT_LIST_DIR}/os/netif_openbsd.c

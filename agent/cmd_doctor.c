@@ -155,6 +155,8 @@ print_outcome(const struct sampler *sampler, const Hiwat__Batch *batch)
 		catalogue_walk(record, count_one, &n_values);
 		record->status = kept;
 		printf(", %zu values, %.0f us\n", n_values, status->duration_seconds * 1e6);
+		if (status->has_reason)
+			printf("  %.*s\n", (int)status->reason.len, (const char *)status->reason.data);
 	} else {
 		printf(": %.*s\n", (int)status->reason.len, (const char *)status->reason.data);
 	}

@@ -80,7 +80,7 @@ outcome_record(const struct outcome *o, const struct sampler *sampler, uint64_t 
 	RECORD_SET(status, duration_seconds, (double)o->duration_ns / (double)NSEC_PER_SEC);
 	if (last_success_wall_ns != 0)
 		RECORD_SET(status, last_success_time_seconds, (double)last_success_wall_ns / (double)NSEC_PER_SEC);
-	if (o->err != HIWAT_OK) {
+	if (o->err != HIWAT_OK || o->why.is_note) {
 		size_t len = strlen(o->why.text);
 		char *reason = arena_strndup(arena, o->why.text, len);
 		if (reason == NULL)

@@ -20,6 +20,7 @@ struct sampler_config {
 	const char *proc_dir;                 /* "/proc"; another directory in tests */
 	const char *sys_dir;                  /* "/sys" */
 	const char *kmsg_path;                /* "/dev/kmsg" */
+	const char *messages_path;            /* "/var/log/messages"; NULL: none */
 	const char *zfs_path;                 /* "/dev/zfs"; where it is absent there are no pools */
 	const char *state_dir;                /* where positions and own counts are kept; NULL: nowhere, as in once */
 	const char *unbound_control_socket;   /* NULL: the usual places are tried */
@@ -38,7 +39,8 @@ struct sampler_config {
 /* Where systems have it all. */
 #define SAMPLER_DEFAULTS \
 	{ \
-		.proc_dir = "/proc", .sys_dir = "/sys", .kmsg_path = "/dev/kmsg", .zfs_path = "/dev/zfs" \
+		.proc_dir = "/proc", .sys_dir = "/sys", .kmsg_path = "/dev/kmsg", .messages_path = "/var/log/messages", \
+		.zfs_path = "/dev/zfs" \
 	}
 
 struct sampler_now {
@@ -48,6 +50,7 @@ struct sampler_now {
 /* Why a sample failed: a sentence for people that names the file, socket or command. */
 struct sampler_reason {
 	char text[256];
+	bool is_note; /* of a sample that worked: that it was not taken from its first source, and why */
 };
 
 struct sampler {
