@@ -35,6 +35,21 @@ copy_counts(const struct ifaddrs *entry, struct netif_count *row)
 	row->speed_bits = d.ifi_link_state == LINK_STATE_DOWN ? 0 : d.ifi_baudrate;
 }
 
+bool
+netif_is_usable(const struct ifaddrs *all, const char *name)
+{
+	struct if_data d;
+
+	for (const struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {
+		if (i->ifa_addr == NULL || i->ifa_addr->sa_family != AF_LINK || i->ifa_data == NULL ||
+		    strcmp(i->ifa_name, name) != 0)
+			continue;
+		memcpy(&d, i->ifa_data, sizeof(d));
+		return (i->ifa_flags & IFF_UP) != 0 && netif_has_link(&d);
+	}
+	return false;
+}
+
 int
 netif_counts(struct fetch *f, struct arena *arena, struct netif_count **rows, size_t *n)
 {
@@ -62,7 +77,7 @@ netif_counts(struct fetch *f, struct arena *arena, struct netif_count **rows, si
 		copy_counts(i, &out[kept]);
 		if (fd >= 0) {
 			netif_media(fd, &out[kept]);
-			netif_group(fd, &out[kept]);
+			netif_group(fd, list, &out[kept]);
 		}
 		kept++;
 	}

@@ -29,8 +29,15 @@ netif_media(int fd, struct netif_count *row)
 	row->is_full_duplex = (request.ifm_active & IFM_FDX) != 0;
 }
 
+/* LAGG_PORTACTIVE() in the kernel. */
+bool
+netif_has_link(const struct if_data *data)
+{
+	return data->ifi_link_state == LINK_STATE_UP;
+}
+
 void
-netif_group(int fd, struct netif_count *row)
+netif_group(int fd, const struct ifaddrs *all, struct netif_count *row)
 {
 	struct lagg_reqport ports[PORTS_MAX];
 	struct lagg_reqall request = { .ra_size = sizeof(ports), .ra_port = ports };
@@ -43,6 +50,9 @@ netif_group(int fd, struct netif_count *row)
 	row->is_group = true;
 	row->is_hardware = true;
 	row->ports = (uint64_t)request.ra_ports;
-	for (int i = 0; i < request.ra_ports; i++)
-		row->ports_active += (ports[i].rp_flags & LAGG_PORT_ACTIVE) != 0;
+	for (int i = 0; i < request.ra_ports; i++) {
+		ports[i].rp_portname[sizeof(ports[i].rp_portname) - 1] = '\0';
+		row->ports_active += (ports[i].rp_flags & LAGG_PORT_ACTIVE) != 0 ||
+		    (request.ra_proto == LAGG_PROTO_FAILOVER && netif_is_usable(all, ports[i].rp_portname));
+	}
 }

@@ -29,9 +29,16 @@ netif_media(int fd, struct netif_count *row)
 	row->is_full_duplex = (request.ifm_active & IFM_FDX) != 0;
 }
 
+/* TRUNK_PORTACTIVE() in the kernel. */
+bool
+netif_has_link(const struct if_data *data)
+{
+	return LINK_STATE_IS_UP(data->ifi_link_state);
+}
+
 /* aggr(4) answers the requests of trunk(4). */
 void
-netif_group(int fd, struct netif_count *row)
+netif_group(int fd, const struct ifaddrs *all, struct netif_count *row)
 {
 	struct trunk_reqport ports[PORTS_MAX];
 	struct trunk_reqall request = { .ra_size = sizeof(ports), .ra_port = ports };
@@ -44,6 +51,9 @@ netif_group(int fd, struct netif_count *row)
 	row->is_group = true;
 	row->is_hardware = true;
 	row->ports = (uint64_t)request.ra_ports;
-	for (int i = 0; i < request.ra_ports; i++)
-		row->ports_active += (ports[i].rp_flags & TRUNK_PORT_ACTIVE) != 0;
+	for (int i = 0; i < request.ra_ports; i++) {
+		ports[i].rp_portname[sizeof(ports[i].rp_portname) - 1] = '\0';
+		row->ports_active += (ports[i].rp_flags & TRUNK_PORT_ACTIVE) != 0 ||
+		    (request.ra_proto == TRUNK_PROTO_FAILOVER && netif_is_usable(all, ports[i].rp_portname));
+	}
 }

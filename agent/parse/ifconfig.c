@@ -1,6 +1,10 @@
 /*
  * ifconfig: a block for each interface, its name and flags at the left margin, all else indented. Speed and duplex are those
  * in the parentheses of the media line, what was negotiated; without parentheses the medium is fixed.
+ *
+ * Of a fail-over group only the port that carries the traffic now is called active (lagg_port2req() of FreeBSD's
+ * sys/net/if_lagg.c, trunk_port2req() of OpenBSD's if_trunk.c). The others wait, if their own blocks say that they are up
+ * and have a carrier; where those are missing nobody knows how many ports are active.
  */
 #include "netstat.h"
 
@@ -9,17 +13,35 @@
 #include "refuse.h"
 #include "record_row.h"
 
+/* A port of a fail-over group that is not called active. */
+struct spare {
+	struct spare *next;
+	struct text name;
+	Hiwat__LinkGroup *group;
+	const Hiwat__LinkGroup *own; /* the group as an interface */
+	uint64_t block;              /* in which it stands */
+};
+
 struct block {
 	struct text name;
-	bool has_mtu, has_media, is_autoselect, has_duplex, is_full, is_down, is_group, in_supported;
+	bool has_mtu, has_media, is_autoselect, has_duplex, is_full, is_down, is_group, is_failover, in_supported;
+	bool is_up, has_status;
 	uint64_t mtu, speed, max_speed;
 	uint64_t n_ports, n_active;
+	struct spare *spares; /* in the arena */
 };
 
 struct state {
 	struct arena *arena;
 	Hiwat__Net *net;
-	struct record_index interfaces, groups;
+	struct record_index interfaces, groups, known;
+	/*
+	 * No part of the record: a row of link_groups for each interface, with the number of its last block as ports and, where
+	 * that tells, whether it could carry traffic as ports_active.
+	 */
+	Hiwat__Net *own;
+	struct spare *spares;
+	uint64_t n_blocks;
 };
 
 static bool
@@ -134,17 +156,28 @@ has_flag(struct text t, const char *flag)
 }
 
 /* "laggport: em0 flags=5<MASTER,ACTIVE>", "trunkport em0 master,active" */
-static void
-take_port(struct block *b, struct text t)
+static int
+take_port(struct block *b, struct text t, struct arena *arena)
 {
+	struct text name = TEXT("");
+
 	b->is_group = true;
 	b->n_ports++;
-	b->n_active +=
-	    has_flag(t, "ACTIVE") || has_flag(t, "active") || has_flag(t, "DISTRIBUTING") || has_flag(t, "distributing");
+	if (has_flag(t, "ACTIVE") || has_flag(t, "active") || has_flag(t, "DISTRIBUTING") || has_flag(t, "distributing")) {
+		b->n_active++;
+		return HIWAT_OK;
+	}
+	struct spare *spare = arena_alloc(arena, sizeof(*spare));
+	if (spare == NULL)
+		return HIWAT_E_NOMEM;
+	(void)text_word(&t, &name);
+	*spare = (struct spare){ .next = b->spares, .name = name };
+	b->spares = spare;
+	return HIWAT_OK;
 }
 
-static void
-take_line(struct block *b, struct text line)
+static int
+take_line(struct block *b, struct text line, struct arena *arena)
 {
 	struct text t = text_trim(line);
 
@@ -159,16 +192,19 @@ take_line(struct block *b, struct text line)
 		take_media(b, t);
 	} else if (text_skip(&t, "status: ")) {
 		b->is_down = !text_eq(t, "active") && !text_eq(t, "associated") && !text_eq(t, "running");
+		b->has_status = true;
 	} else if (text_skip(&t, "laggport:") || text_skip(&t, "trunkport:") || text_skip(&t, "trunkport ") ||
 	    text_skip(&t, "agrport:")) {
-		take_port(b, t);
-	} else if (text_starts(t, "laggproto ") || text_skip(&t, "trunk: ")) {
+		return take_port(b, t, arena);
+	} else if (text_skip(&t, "laggproto ") || text_skip(&t, "trunk: trunkproto ")) {
 		b->is_group = true;
+		b->is_failover = text_starts(t, "failover");
 	}
+	return HIWAT_OK;
 }
 
 static int
-write_group(struct state *s, const struct block *b)
+write_group(struct state *s, const struct block *b, const Hiwat__LinkGroup *own)
 {
 	Hiwat__LinkGroup *group = RECORD_INDEX_ROW(&s->groups, s->net, link_groups, link_group, b->name);
 
@@ -176,6 +212,15 @@ write_group(struct state *s, const struct block *b)
 		return HIWAT_E_NOMEM;
 	RECORD_SET(group, ports, b->n_ports);
 	RECORD_SET(group, ports_active, b->n_active);
+	for (struct spare *spare = b->is_failover ? b->spares : NULL, *next; spare != NULL; spare = next) {
+		next = spare->next;
+		*spare = (struct spare){ .next = s->spares,
+			.name = spare->name,
+			.group = group,
+			.own = own,
+			.block = own->ports };
+		s->spares = spare;
+	}
 	return HIWAT_OK;
 }
 
@@ -188,6 +233,12 @@ write_block(struct state *s, const struct block *b)
 		return HIWAT_E_NOMEM;
 	/* An interface that is told of again is as told last. */
 	char *name = netif->interface;
+	Hiwat__LinkGroup *own = RECORD_INDEX_ROW(&s->known, s->own, link_groups, link_group, b->name);
+	if (own == NULL)
+		return HIWAT_E_NOMEM;
+	own->ports = ++s->n_blocks;
+	own->has_ports_active = b->has_status;
+	own->ports_active = b->is_up && !b->is_down;
 	hiwat__netif__init(netif);
 	netif->interface = name;
 	if (b->has_mtu)
@@ -200,13 +251,35 @@ write_block(struct state *s, const struct block *b)
 		RECORD_SET(netif, full_duplex, b->is_full);
 	if (b->max_speed > 0)
 		RECORD_SET(netif, max_speed_bits, b->max_speed);
-	return b->is_group ? write_group(s, b) : HIWAT_OK;
+	return b->is_group ? write_group(s, b, own) : HIWAT_OK;
+}
+
+/*
+ * Interfaces may come behind the group whose ports they are, so that spares are judged in the end. Of a group that is told
+ * of again only the last block counts.
+ */
+static int
+judge_spares(struct state *s)
+{
+	for (const struct spare *spare = s->spares; spare != NULL; spare = spare->next) {
+		if (spare->block != spare->own->ports)
+			continue;
+		const Hiwat__LinkGroup *port = RECORD_INDEX_ROW(&s->known, s->own, link_groups, link_group, spare->name);
+		if (port == NULL)
+			return HIWAT_E_NOMEM;
+		if (port->has_ports_active)
+			spare->group->ports_active += port->ports_active;
+		else
+			spare->group->has_ports_active = 0;
+	}
+	return HIWAT_OK;
 }
 
 int
 ifconfig_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, struct parse_reason *why)
 {
-	struct state s = { .arena = arena, .net = RECORD_ONE(arena, out, net, net) };
+	Hiwat__Net own = HIWAT__NET__INIT;
+	struct state s = { .arena = arena, .net = RECORD_ONE(arena, out, net, net), .own = &own };
 	struct text rest = in->text, line, name;
 	struct block block = { 0 };
 	bool cut;
@@ -214,6 +287,7 @@ ifconfig_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record 
 
 	record_index_init(&s.interfaces, arena);
 	record_index_init(&s.groups, arena);
+	record_index_init(&s.known, arena);
 	while (err == HIWAT_OK && text_line(&rest, &line, &cut)) {
 		/* Of a line that breaks off nothing is certain. */
 		if (cut && !text_ends(line, ")") && !text_ends(line, ">"))
@@ -221,13 +295,15 @@ ifconfig_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record 
 		if (is_header(line, &name)) {
 			if (block.name.n > 0)
 				err = write_block(&s, &block);
-			block = (struct block){ .name = name };
+			block = (struct block){ .name = name, .is_up = text_find(line, "<UP") > 0 };
 		}
-		if (block.name.n > 0)
-			take_line(&block, line);
+		if (err == HIWAT_OK && block.name.n > 0)
+			err = take_line(&block, line, arena);
 	}
 	if (err == HIWAT_OK && block.name.n > 0)
 		err = write_block(&s, &block);
+	if (err == HIWAT_OK)
+		err = judge_spares(&s);
 	if (err != HIWAT_OK)
 		return parse_fail(why, err, "too large");
 	return s.net->n_interfaces > 0 ? HIWAT_OK : refuse(in->text, "ifconfig", why);

@@ -30,7 +30,8 @@ int netstat_i_recognise(struct text text);
 
 /*
  * ifconfig, with -m: out->net->interfaces (mtu, speed, max_speed, full_duplex, autoselect) and out->net->link_groups of
- * lagg(4), trunk(4) and aggr(4). An interface without link has no speed. Of several dumps the last says what counts.
+ * lagg(4), trunk(4) and aggr(4). An interface without link has no speed. Of a fail-over group those ports are active that
+ * are up and have a carrier; not known where the text shows the group alone. Of several dumps the last says what counts.
  */
 parse_fn ifconfig_parse;
 int ifconfig_recognise(struct text text);

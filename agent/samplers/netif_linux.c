@@ -35,11 +35,31 @@ netifs_fini(struct netifs *n)
 	arena_fini(&n->arena);
 }
 
-/* Ports that are up can carry traffic, be it at once or when another fails: a spare port is not a lost one. */
+/*
+ * Ports that are up can carry traffic, be it at once or when another fails: a spare port is not a lost one. With LACP
+ * (mode 802.3ad) a port that is up carries nothing unless it is part of the aggregator in use
+ * (Documentation/networking/bonding.rst).
+ */
+static bool
+is_port_active(struct netifs *n, struct fetch *f, const struct netif_facts *bond, struct text port)
+{
+	char state[16];
+	uint64_t in_use, own;
+
+	if (!sysfs_word(f, state, sizeof(state), "%s/class/net/%.*s/bonding_slave/mii_status", n->sys_dir, (int)port.n,
+		port.p) ||
+	    strcmp(state, "up") != 0)
+		return false;
+	if (!sysfs_u64(f, &in_use, "%s/class/net/%s/bonding/ad_aggregator", n->sys_dir, bond->name) ||
+	    !sysfs_u64(f, &own, "%s/class/net/%.*s/bonding_slave/ad_aggregator_id", n->sys_dir, (int)port.n, port.p))
+		return true; /* another mode: the files are there and hold nothing */
+	return own == in_use;
+}
+
 static void
 bond_of(struct netifs *n, struct fetch *f, struct netif_facts *facts)
 {
-	char path[FETCH_PATH_MAX], state[16], names[2048];
+	char path[FETCH_PATH_MAX], names[2048];
 	struct text rest, name;
 
 	snprintf(path, sizeof(path), "%s/class/net/%s/bonding/slaves", n->sys_dir, facts->name);
@@ -52,9 +72,7 @@ bond_of(struct netifs *n, struct fetch *f, struct netif_facts *facts)
 		rest.n--;
 	while (text_word(&rest, &name)) {
 		facts->ports++;
-		if (sysfs_word(f, state, sizeof(state), "%s/class/net/%.*s/bonding_slave/mii_status", n->sys_dir,
-			(int)name.n, name.p))
-			facts->ports_active += strcmp(state, "up") == 0;
+		facts->ports_active += is_port_active(n, f, facts, name);
 	}
 }
 

@@ -123,6 +123,8 @@ struct ifmediareq {
 };
 
 #define LAGG_PORT_ACTIVE 4
+#define LAGG_PROTO_FAILOVER 2
+#define LAGG_PROTO_LACP 4
 struct lagg_reqport {
 	char rp_ifname[16], rp_portname[16];
 	uint32_t rp_prio, rp_flags;

@@ -318,6 +318,7 @@ fake_getifaddrs(struct ifaddrs **list)
 		};
 		e->link = (struct ifaddrs){ .ifa_next = &e->address,
 			.ifa_name = name,
+			.ifa_flags = from->is_off ? 0 : IFF_UP,
 			.ifa_addr = &e->link_address,
 			.ifa_data = &e->data };
 		e->address = (struct ifaddrs){ .ifa_next = i + 1 < n_netifs ? &entries[i + 1].link : NULL,
@@ -358,10 +359,14 @@ fill_media(const struct kernel_netif *from, struct ifmediareq *request)
 #define AGGREGATE_REQUEST SIOCGLAGG
 #define AGGREGATE struct lagg_reqall
 #define PORT_ACTIVE LAGG_PORT_ACTIVE
+#define PROTO_FAILOVER LAGG_PROTO_FAILOVER
+#define PROTO_LACP LAGG_PROTO_LACP
 #else
 #define AGGREGATE_REQUEST SIOCGTRUNK
 #define AGGREGATE struct trunk_reqall
 #define PORT_ACTIVE TRUNK_PORT_ACTIVE
+#define PROTO_FAILOVER TRUNK_PROTO_FAILOVER
+#define PROTO_LACP TRUNK_PROTO_LACP
 #endif
 
 static int
@@ -371,7 +376,10 @@ fill_ports(const struct kernel_netif *from, AGGREGATE *request)
 	for (int i = 0; i < from->ports; i++) {
 		memset(&request->ra_port[i], 0, sizeof(request->ra_port[i]));
 		request->ra_port[i].rp_flags = i < from->ports_active ? PORT_ACTIVE : 0;
+		if (i < (int)(sizeof(from->port_names) / sizeof(from->port_names[0])) && from->port_names[i] != NULL)
+			memcpy(request->ra_port[i].rp_portname, from->port_names[i], strlen(from->port_names[i]));
 	}
+	request->ra_proto = from->is_failover ? PROTO_FAILOVER : PROTO_LACP;
 	request->ra_ports = from->ports;
 	return 0;
 }

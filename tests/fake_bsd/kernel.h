@@ -37,6 +37,9 @@ struct kernel_netif {
 	uint64_t speed_bits, packets[2], bytes[2], errors[2], drops[2];
 	uint32_t mtu;
 	int ports, ports_active; /* of an aggregate */
+	bool is_failover;        /* of its ports; else it speaks LACP */
+	const char *port_names[4];
+	bool is_off; /* set down by somebody, whatever its link */
 };
 
 struct kernel_mount {

@@ -118,6 +118,7 @@ int getfsstat(struct statfs *buf, size_t bufsize, int flags);
 #define AF_LINK 18
 #define LINK_STATE_DOWN 2
 #define LINK_STATE_UP 4
+#define LINK_STATE_IS_UP(s) ((s) >= LINK_STATE_UP || (s) == 0)
 
 struct if_data {
 	uint8_t ifi_type, ifi_addrlen, ifi_hdrlen, ifi_link_state;
@@ -147,6 +148,8 @@ struct ifmediareq {
 };
 
 #define TRUNK_PORT_ACTIVE 4
+#define TRUNK_PROTO_FAILOVER 2
+#define TRUNK_PROTO_LACP 5
 struct trunk_reqport {
 	char rp_ifname[16], rp_portname[16];
 	uint32_t rp_prio, rp_flags;

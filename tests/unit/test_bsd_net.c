@@ -7,6 +7,9 @@
 #include "parsed.h"
 #include "vmstat.h"
 
+#define GROUP(name, ports, active) \
+	"hiwat_link_group_ports{interface=\"" name "\"} " ports "\nhiwat_link_group_ports_active{interface=\"" name \
+	"\"} " active "\n"
 #define NETIF(metric, interface, value) "hiwat_netif_" metric "{interface=\"" interface "\"} " value "\n"
 #define COUNT(metric, interface, direction, value) \
 	"hiwat_netif_" metric "{direction=\"" direction "\",interface=\"" interface "\"} " value "\n"
@@ -188,6 +191,36 @@ static const struct {
 	    0,
 	    "hiwat_link_group_ports{interface=\"lagg0\"} 2\nhiwat_link_group_ports_active{interface=\"lagg0\"} 1\n" NETIF(
 		"autoselect", "lagg0", "1") "!hiwat_netif_speed_bits{interface=\"lagg0\"}\n" },
+	{ "FreeBSD fail-over, a spare port", ifconfig_parse,
+	    "em0: flags=8843<UP,BROADCAST> metric 0 mtu 1500\n\tstatus: active\n"
+	    "lagg0: flags=8843<UP,BROADCAST> metric 0 mtu 1500\n\tlaggproto failover lagghash l2,l3,l4\n"
+	    "\tlaggport: em0 flags=5<MASTER,ACTIVE>\n\tlaggport: em1 flags=0<>\n\tstatus: active\n"
+	    "em1: flags=8843<UP,BROADCAST> metric 0 mtu 1500\n\tstatus: active\n",
+	    0, GROUP("lagg0", "2", "2") },
+	{ "FreeBSD fail-over, ports without carrier, set down, unknown", ifconfig_parse,
+	    "em0: flags=8843<UP> metric 0 mtu 1500\n\tstatus: no carrier\nem1: flags=8802<BROADCAST> metric 0 mtu 1500\n"
+	    "\tstatus: active\nem2: flags=8843<UP> metric 0 mtu 1500\n\tstatus: active\n"
+	    "lagg0: flags=8843<UP> metric 0 mtu 1500\n\tlaggproto failover\n\tlaggport: em0 flags=1<MASTER>\n"
+	    "\tlaggport: em1 flags=0<>\n\tlaggport: em2 flags=4<ACTIVE>\n"
+	    "lagg1: flags=8843<UP> metric 0 mtu 1500\n\tlaggproto failover\n\tlaggport: em3 flags=5<MASTER,ACTIVE>\n"
+	    "\tlaggport: em4 flags=0<>\nem4: flags=8843<UP> metric 0 mtu 1500\n",
+	    0,
+	    GROUP("lagg0", "3", "1") "hiwat_link_group_ports{interface=\"lagg1\"} 2\n"
+				     "!hiwat_link_group_ports_active{interface=\"lagg1\"}\n" },
+	/* A port that is up and that LACP leaves out carries nothing. */
+	{ "FreeBSD lacp, a port up and left out", ifconfig_parse,
+	    "em0: flags=8843<UP> metric 0 mtu 1500\n\tstatus: active\nem1: flags=8843<UP> metric 0 mtu 1500\n\tstatus: "
+	    "active\nlagg0: flags=8843<UP> metric 0 mtu 1500\n\tlaggproto lacp\n"
+	    "\tlaggport: em0 flags=1c<ACTIVE,COLLECTING,DISTRIBUTING>\n\tlaggport: em1 flags=0<>\n",
+	    0, GROUP("lagg0", "2", "1") },
+	{ "fail-over, twice: the last", ifconfig_parse,
+	    "em0: flags=8843<UP> mtu 1500\n\tstatus: active\nem1: flags=8843<UP> mtu 1500\n\tstatus: no carrier\n"
+	    "trunk0: flags=8843<UP> mtu 1500\n\ttrunk: trunkproto failover\n\t\ttrunkport em1\n\t\ttrunkport em0 "
+	    "master,active\n"
+	    "em0: flags=8843<UP> mtu 1500\n\tstatus: active\nem1: flags=8843<UP> mtu 1500\n\tstatus: active\n"
+	    "trunk0: flags=8843<UP> mtu 1500\n\ttrunk: trunkproto failover\n\t\ttrunkport em1\n\t\ttrunkport em0 "
+	    "master,active\n",
+	    0, GROUP("trunk0", "2", "2") },
 	{ "OpenBSD trunk", ifconfig_parse,
 	    "em0: flags=8b43<UP,BROADCAST> mtu 1500\n\tlladdr 00:0d:b9:00:11:22\n\tindex 1 priority 0 llprio 3\n"
 	    "\tmedia: Ethernet autoselect (1000baseT full-duplex,master)\n\tstatus: active\n"
@@ -198,7 +231,7 @@ static const struct {
 	    0,
 	    NETIF("speed_bits", "em0", "1000000000")
 		NETIF("full_duplex", "em0", "1") "hiwat_link_group_ports{interface=\"trunk0\"} "
-						 "2\nhiwat_link_group_ports_active{interface=\"trunk0\"} 1\n"
+						 "2\n!hiwat_link_group_ports_active{interface=\"trunk0\"}\n"
 						 "hiwat_link_group_ports{interface=\"trunk1\"} "
 						 "1\nhiwat_link_group_ports_active{interface=\"trunk1\"} 1\n" },
 	{ "macOS, wireless, 2.5 and 40 gigabits", ifconfig_parse,

@@ -492,6 +492,42 @@ static const struct kernel_netif netifs[] = {
 	{ .name = "lagg0", .is_up = true, .speed_bits = UINT64_C(20000000000), .mtu = 9000, .ports = 2, .ports_active = 1 },
 };
 
+#define GROUP_OF(name, ports, active) \
+	"hiwat_link_group_ports{interface=\"" name "\"} " ports "\nhiwat_link_group_ports_active{interface=\"" name \
+	"\"} " active "\n"
+
+/* Only one port of a fail-over group is called active; what counts is whether the others could take over. */
+START_TEST(test_net_failover)
+{
+	static struct kernel_netif group[] = {
+		{ .name = "em0", .is_up = true, .has_medium = true, .mtu = 1500 },
+		{ .name = "em1", .is_up = true, .has_medium = true, .mtu = 1500 },
+		{ .name = "lagg0",
+		    .is_up = true,
+		    .mtu = 1500,
+		    .ports = 2,
+		    .ports_active = 1,
+		    .is_failover = true,
+		    .port_names = { "em0", "em1" } },
+	};
+
+	kernel_netifs(group, ARRAY_LEN(group));
+	expect("net", GROUP_OF("lagg0", "2", "2"));
+	group[1].is_up = false; /* no carrier */
+	expect("net", GROUP_OF("lagg0", "2", "1"));
+	group[1].is_up = true;
+	group[1].is_off = true;
+	expect("net", GROUP_OF("lagg0", "2", "1"));
+	group[1].is_off = false;
+	group[2].port_names[1] = "em9"; /* just pulled */
+	expect("net", GROUP_OF("lagg0", "2", "1"));
+	/* LACP leaves a port out that has a carrier. */
+	group[2].port_names[1] = "em1";
+	group[2].is_failover = false;
+	expect("net", GROUP_OF("lagg0", "2", "1"));
+}
+END_TEST
+
 START_TEST(test_net)
 {
 	const uint64_t states[11] = { [1] = 12, [3] = 7, [4] = 90, [10] = (uint64_t)-1 };
@@ -678,7 +714,8 @@ samplers_freebsd_suite(void)
 		test_interrupts_steady, test_interrupts_failures, test_pf, test_pf_plausible, test_pf_doas,
 		test_pf_blank_doas, test_pf_denied, test_pf_limits, test_disk, test_disk_failures, test_zpool, test_system,
 		test_system_own_processes_only, test_system_failures, test_system_no_swap, test_settings, test_net,
-		test_net_old, test_netstat, test_programs, test_filesystems, test_kernel_log, test_kernel_log_once };
+		test_net_failover, test_net_old, test_netstat, test_programs, test_filesystems, test_kernel_log,
+		test_kernel_log_once };
 	Suite *s = suite_create("samplers_freebsd");
 	TCase *t = tcase_create("all");
 

@@ -320,6 +320,44 @@ START_TEST(net)
 }
 END_TEST
 
+static void
+write_ports(const char *second_status, const char *aggregator, const char *second_aggregator)
+{
+	tree_write(&sys, "class/net/bond0/bonding/slaves", "eth0 eth1\n");
+	tree_write(&sys, "class/net/bond0/bonding/ad_aggregator", aggregator);
+	tree_write(&sys, "class/net/eth0/bonding_slave/mii_status", "up\n");
+	tree_write(&sys, "class/net/eth0/bonding_slave/ad_aggregator_id", aggregator);
+	tree_write(&sys, "class/net/eth1/bonding_slave/mii_status", second_status);
+	tree_write(&sys, "class/net/eth1/bonding_slave/ad_aggregator_id", second_aggregator);
+}
+
+/* A spare port is none that is missing; one that LACP leaves out is. */
+START_TEST(bonds)
+{
+	static const struct {
+		const char *second_status, *aggregator, *second_aggregator, *active;
+	} rows[] = {
+		{ "up\n", "\n", "N/A\n", "2" }, /* active-backup: the kernel says nothing of aggregators */
+		{ "down\n", "\n", "N/A\n", "1" },
+		{ "up\n", "1\n", "1\n", "2" },
+		{ "up\n", "1\n", "2\n", "1" },
+		{ "down\n", "1\n", "1\n", "1" },
+	};
+	char expected[128];
+
+	write_net();
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		write_ports(rows[i].second_status, rows[i].aggregator, rows[i].second_aggregator);
+		sampled_open(&sampled, "net", &config);
+		snprintf(expected, sizeof(expected),
+		    "hiwat_link_group_ports{interface=\"bond0\"} 2\nhiwat_link_group_ports_active{interface=\"bond0\"} %s\n",
+		    rows[i].active);
+		sampled_expect(&sampled, 10, expected);
+		sampled_close(&sampled);
+	}
+}
+END_TEST
+
 START_TEST(interfaces_come_and_are_bounded)
 {
 	char dev[32768];
@@ -486,6 +524,7 @@ suite(void)
 	tcase_add_test(tc, conntrack);
 	tcase_add_test(tc, disks);
 	tcase_add_test(tc, net);
+	tcase_add_test(tc, bonds);
 	tcase_add_test(tc, interfaces_come_and_are_bounded);
 	tcase_add_test(tc, system_limits);
 	tcase_add_test(tc, settings);

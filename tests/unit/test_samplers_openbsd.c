@@ -287,6 +287,15 @@ START_TEST(test_net)
 		{ .name = "em1", .is_up = true, .has_medium = true, .speed_bits = 100000000, .mtu = 1500 },
 		{ .name = "trunk0", .is_up = true, .mtu = 1500, .ports = 3, .ports_active = 2 },
 		{ .name = "aggr0", .is_up = true, .mtu = 1500, .ports = 2, .ports_active = 2 },
+		/* em0 carries the traffic, em1 could, em2 has no link. */
+		{ .name = "trunk1",
+		    .is_up = true,
+		    .mtu = 1500,
+		    .ports = 3,
+		    .ports_active = 1,
+		    .is_failover = true,
+		    .port_names = { "em0", "em1", "em2" } },
+		{ .name = "em2", .has_medium = true, .mtu = 1500 },
 	};
 
 	kernel_netifs(netifs, ARRAY_LEN(netifs));
@@ -300,6 +309,7 @@ START_TEST(test_net)
 	    "hiwat_netif_full_duplex{interface=\"em0\"} 1\nhiwat_netif_full_duplex{interface=\"em1\"} 0\n"
 	    "hiwat_netif_autoselect{interface=\"em0\"} 1\nhiwat_netif_autoselect{interface=\"em1\"} 0\n"
 	    "hiwat_link_group_ports{interface=\"trunk0\"} 3\nhiwat_link_group_ports_active{interface=\"trunk0\"} 2\n"
+	    "hiwat_link_group_ports{interface=\"trunk1\"} 3\nhiwat_link_group_ports_active{interface=\"trunk1\"} 2\n"
 	    "hiwat_link_group_ports_active{interface=\"aggr0\"} 2\nhiwat_netisr_drops_total{queue=\"ip\"} 12\n"
 	    "hiwat_ports_limit 16384\n!hiwat_sockets{protocol=\"all\",state=\"used\"}\n");
 }
