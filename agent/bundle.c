@@ -13,6 +13,7 @@
 #include "buf.h"
 #include "catalogue.h"
 #include "cmd.h"
+#include "confine.h"
 #include "err.h"
 #include "input.h"
 #include "parse.h"
@@ -254,10 +255,14 @@ bundle_parse(const char *path, const struct parse_input *in, struct arena *arena
 	buf_init(&b.scratch, 1 << 16);
 	bool is_stdin = strcmp(path, "-") == 0;
 	if (!is_stdin && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		err = input_walk_directory(path, add_file, &b);
+		err = confine_parser(true);
+		if (err == HIWAT_OK)
+			err = input_walk_directory(path, add_file, &b);
 	} else {
 		err = input_read(path, archive);
 		struct text bytes = { buf_str(archive), archive->len };
+		if (err == HIWAT_OK)
+			err = confine_parser(false);
 		if (err == HIWAT_OK)
 			err = input_is_tar(bytes) ? input_walk_tar(bytes, add_file, &b) : HIWAT_E_FORMAT;
 	}

@@ -9,6 +9,7 @@
 #include "buf.h"
 #include "bundle.h"
 #include "catalogue.h"
+#include "confine.h"
 #include "err.h"
 #include "input.h"
 #include "parse.h"
@@ -152,6 +153,8 @@ parse_one(const struct parse_kind *kind, const char *path, struct parse_input *i
 		return unusable(path, err == HIWAT_E_SYS ? strerror(errno) : err_text(err));
 	if (file->len == 0)
 		return unusable(path, "empty");
+	if (confine_parser(false) != HIWAT_OK)
+		return unusable(path, "cannot confine this process");
 	in->text = (struct text){ buf_str(file), file->len };
 	if (parse_decode(arena, &in->text) != HIWAT_OK)
 		return unusable(path, err_text(HIWAT_E_NOMEM));

@@ -5,6 +5,7 @@
 #ifndef HIWAT_AGENT_CONFINE_H
 #define HIWAT_AGENT_CONFINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct confine_options {
@@ -17,5 +18,11 @@ struct confine_options {
 
 /* Cannot be undone. HIWAT_E_SYS with errno: the system refused, and less than intended was given up. */
 int confine(const struct confine_options *options);
+
+/*
+ * The same for a process that only reads a saved output and prints: called once its input is open or read, before it is
+ * looked at. opens_files: more files will be opened, for reading.
+ */
+int confine_parser(bool opens_files);
 
 #endif

@@ -2,9 +2,9 @@
  * unveil(2): everything is readable as far as permissions go, since statvfs(2) of a file system needs to see its mount
  * point; only the state directory can be written to, only the samplers' programs run. Programs do not inherit this.
  *
- * No pledge(2): under any promise sysctl(2) answers but a short list of variables, and kern.intrcnt, kern.pfstatus,
- * kern.msgbuf, kern.nfiles and hw.diskstats are not on it (sys/kern/kern_pledge.c, pledge_sysctl()). The first of them would
- * end the agent.
+ * No pledge(2) for the running agent: under any promise sysctl(2) answers but a short list of variables
+ * (sys/kern/kern_pledge.c, pledge_sysctl()), and most of what the samplers read is not on it; os/README.md has the list.
+ * The first of them would end the agent. A parser of saved outputs is pledged.
  */
 #include "confine.h"
 
@@ -38,4 +38,10 @@ confine(const struct confine_options *options)
 	if (options->state_dir != NULL)
 		ok = ok && allow(options->state_dir, "rwc");
 	return ok && unveil(NULL, NULL) == 0 ? HIWAT_OK : HIWAT_E_SYS;
+}
+
+int
+confine_parser(bool opens_files)
+{
+	return pledge(opens_files ? "stdio rpath" : "stdio", NULL) == 0 ? HIWAT_OK : HIWAT_E_SYS;
 }

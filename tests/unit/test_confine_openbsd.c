@@ -6,7 +6,7 @@
 
 #include "confine.h"
 #include "err.h"
-#include "../fake_bsd/unveil.h"
+#include "../fake_bsd/confine.h"
 #include "unit.h"
 
 static char calls[1024];
@@ -24,6 +24,14 @@ unveil(const char *path, const char *permissions)
 		errno = sys_errno;
 		return -1;
 	}
+	return 0;
+}
+
+int
+pledge(const char *promises, const char *execpromises)
+{
+	ck_assert_ptr_null(execpromises);
+	snprintf(calls, sizeof(calls), "%s", promises);
 	return 0;
 }
 
@@ -60,6 +68,15 @@ START_TEST(test_refused)
 }
 END_TEST
 
+START_TEST(test_parser)
+{
+	ck_assert_int_eq(confine_parser(false), HIWAT_OK);
+	ck_assert_str_eq(calls, "stdio");
+	ck_assert_int_eq(confine_parser(true), HIWAT_OK);
+	ck_assert_str_eq(calls, "stdio rpath");
+}
+END_TEST
+
 static Suite *
 confine_openbsd_suite(void)
 {
@@ -68,6 +85,7 @@ confine_openbsd_suite(void)
 
 	tcase_add_test(t, test_all);
 	tcase_add_test(t, test_refused);
+	tcase_add_test(t, test_parser);
 	suite_add_tcase(s, t);
 	return s;
 }
