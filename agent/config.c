@@ -27,6 +27,7 @@ static const char *const sampler_words[] = {
 	"dns_bind",
 	"dns_named_conf",
 	"dns_probe",
+	"dns_resolved",
 	"dns_rndc",
 	"filesystems",
 	"filesystems_remote",
@@ -125,7 +126,7 @@ check_dns_address(const char *text)
 {
 	struct dns_address address;
 
-	return dns_address_parse(text, &address) ? NULL : "no IP address, with or without #port";
+	return dns_address_parse(text, DNS_PORT, &address) ? NULL : "no IP address, with or without #port";
 }
 
 static const char *
@@ -235,6 +236,19 @@ static const struct conf_option options[] = {
 	    AT(unbound_control_socket),
 	    .example = "/run/unbound.ctl",
 	    .help = "Socket that unbound listens on for unbound-control. Default: the usual places are tried." },
+	{ .key = "dns.unbound_control_address",
+	    .type = CONF_STRING,
+	    AT(unbound_control_address),
+	    .check = check_dns_address,
+	    .example = "127.0.0.1#8953",
+	    .help = "Control port of an unbound that listens on no socket, with #port if that is not 8953. Default: "
+		    "127.0.0.1 is tried." },
+	{ .key = "dns.unbound_control_keys",
+	    .type = CONF_PATH,
+	    AT(unbound_control_keys),
+	    .example = "/etc/unbound",
+	    .help = "Directory of unbound_server.pem, unbound_control.pem and unbound_control.key for that port. Default: "
+		    "the usual places are tried." },
 	{ .key = "dns.bind_statistics_url",
 	    .type = CONF_STRING,
 	    AT(bind_statistics_url),
@@ -345,6 +359,11 @@ check_together(const struct agent_config *c, const struct yaml_node *root, struc
 		complain(diag, root, "tls.key_file", "it needs tls.cert_file beside it");
 	if (c->cert_file != NULL && c->key_file == NULL)
 		complain(diag, root, "tls.cert_file", "it needs tls.key_file beside it");
+	if (c->unbound_control_socket != NULL && c->unbound_control_address != NULL)
+		complain(diag, root, "dns.unbound_control_address",
+		    "dns.unbound_control_socket names another way to unbound");
+	if (c->unbound_control_socket != NULL && c->unbound_control_keys != NULL)
+		complain(diag, root, "dns.unbound_control_keys", "dns.unbound_control_socket needs none");
 	for (const struct yaml_node *n = labels != NULL ? labels->first : NULL; n != NULL; n = n->next) {
 		if (!is_label_name(n->key))
 			yaml_complain_key(diag, n,
@@ -393,6 +412,8 @@ void
 agent_config_sampler(const struct agent_config *c, struct sampler_config *out)
 {
 	out->unbound_control_socket = c->unbound_control_socket;
+	out->unbound_control_address = c->unbound_control_address;
+	out->unbound_control_keys = c->unbound_control_keys;
 	out->bind_statistics_url = c->bind_statistics_url;
 	out->rndc = c->rndc;
 	out->rndc_config = c->rndc_config;

@@ -23,6 +23,7 @@ struct agent_config {
 	bool compress;
 	int log_level;                                                                 /* enum log_level */
 	char *unbound_control_socket;                                                  /* NULL: the usual places are tried */
+	char *unbound_control_address, *unbound_control_keys;                          /* the same */
 	char *bind_statistics_url, *rndc, *rndc_config, *named_checkconf, *named_conf; /* NULL: not asked */
 	char *dnsmasq_address;                                                         /* NULL: 127.0.0.1 is tried */
 	struct conf_list dns_forwarders;

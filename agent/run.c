@@ -305,6 +305,9 @@ needs_restart(const struct agent_config *was, const struct agent_config *is)
 	    was->spool_max_bytes != is->spool_max_bytes || was->spool_min_free_bytes != is->spool_min_free_bytes ||
 	    !same_list(&was->samplers_disabled, &is->samplers_disabled) ||
 	    !same_text(was->unbound_control_socket, is->unbound_control_socket) ||
+	    !same_text(was->unbound_control_address, is->unbound_control_address) ||
+	    !same_text(was->unbound_control_keys, is->unbound_control_keys) ||
+	    !same_text(was->dnsmasq_address, is->dnsmasq_address) || !same_list(&was->dns_forwarders, &is->dns_forwarders) ||
 	    !same_text(was->bind_statistics_url, is->bind_statistics_url) || !same_text(was->rndc, is->rndc) ||
 	    !same_text(was->rndc_config, is->rndc_config) || !same_text(was->named_checkconf, is->named_checkconf) ||
 	    !same_text(was->named_conf, is->named_conf) || was->dns_budget_percent != is->dns_budget_percent;

@@ -1,5 +1,5 @@
 /*
- * unbound's statistics over its control socket, and its limits, which are asked for once an hour. Never `stats`: it sets the
+ * unbound's statistics over its control socket or port, and its limits, which are asked for once an hour. Never `stats`: it sets the
  * counters to zero for everybody else.
  */
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include "arena.h"
 #include "clock.h"
 #include "dns.h"
+#include "dns_address.h"
 #include "dns_record.h"
 #include "dns_unbound.h"
 #include "err.h"
@@ -37,8 +38,9 @@ static const struct limit_row {
 
 struct dns {
 	struct fetch fetch;
-	const char *socket; /* as configured, or found; NULL: not yet */
-	uint64_t limits_ns; /* boot time at which they were read, 0: never */
+	struct unbound unbound;
+	struct dns_address control; /* the port's, if configured */
+	uint64_t limits_ns;         /* boot time at which they were read, 0: never */
 	bool has_limit[N_LIMITS];
 	uint64_t limits[N_LIMITS];
 };
@@ -60,7 +62,12 @@ dns_open(const struct sampler_config *config, void **state)
 	if (d == NULL)
 		return HIWAT_E_NOMEM;
 	fetch_init(&d->fetch, config->trace, ANSWER_MAX);
-	d->socket = config->unbound_control_socket;
+	d->unbound = (struct unbound){ .socket = config->unbound_control_socket, .keys = config->unbound_control_keys };
+	if (config->unbound_control_address != NULL &&
+	    dns_address_parse(config->unbound_control_address, UNBOUND_CONTROL_PORT, &d->control)) {
+		d->unbound.address = d->control.address;
+		d->unbound.port = d->control.port;
+	}
 	*state = d;
 	return HIWAT_OK;
 }
@@ -77,7 +84,7 @@ read_limits(struct dns *d, struct sampler_reason *why)
 		size_t len = strlen(limit_rows[i].option);
 		memcpy(command, get, sizeof(get) - 1);
 		memcpy(command + sizeof(get) - 1, limit_rows[i].option, len + 1);
-		int err = unbound_control(&d->fetch, d->socket, command, DEADLINE_MS, &answer, &d->socket);
+		int err = unbound_control(&d->fetch, &d->unbound, command, DEADLINE_MS, &answer);
 		if (err != HIWAT_OK && err != HIWAT_E_NODATA)
 			return sampler_fail_fetch(why, err, &d->fetch);
 		d->has_limit[i] = err == HIWAT_OK && text_line(&answer, &line, NULL) && text_is_u64(line, &d->limits[i]);
@@ -121,19 +128,19 @@ dns_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwa
 	struct parse_input in = { .os = PARSE_OS_UNKNOWN };
 	struct parse_reason reason = { "" };
 
-	int err = unbound_control(&d->fetch, d->socket, "stats_noreset", DEADLINE_MS, &in.text, &d->socket);
+	int err = unbound_control(&d->fetch, &d->unbound, "stats_noreset", DEADLINE_MS, &in.text);
 	if (err != HIWAT_OK)
 		return sampler_fail_fetch(why, err, &d->fetch);
 	if (text_starts(in.text, "error")) {
 		struct text line = in.text;
 		text_line(&in.text, &line, NULL);
-		return sampler_fail(why, HIWAT_E_REJECTED, "%s: %.*s", d->socket, (int)line.n, line.p);
+		return sampler_fail(why, HIWAT_E_REJECTED, "%s: %.*s", unbound_where(&d->unbound), (int)line.n, line.p);
 	}
 	if (in.text.p[in.text.n - 1] != '\n')
-		return sampler_fail(why, HIWAT_E_TRUNCATED, "%s: the answer ends within a line", d->socket);
+		return sampler_fail(why, HIWAT_E_TRUNCATED, "%s: the answer ends within a line", unbound_where(&d->unbound));
 	err = unbound_stats_parse(&in, arena, out, &reason);
 	if (err != HIWAT_OK)
-		return sampler_fail(why, err, "%s: %s", d->socket, reason.text);
+		return sampler_fail(why, err, "%s: %s", unbound_where(&d->unbound), reason.text);
 	if (d->limits_ns == 0 || now->boot_ns - d->limits_ns >= LIMITS_INTERVAL_NS) {
 		err = read_limits(d, why);
 		if (err != HIWAT_OK)
@@ -146,7 +153,8 @@ dns_sample(void *state, const struct sampler_now *now, struct arena *arena, Hiwa
 static bool
 dns_is_configured(const struct sampler_config *config)
 {
-	return config->unbound_control_socket != NULL;
+	return config->unbound_control_socket != NULL || config->unbound_control_address != NULL ||
+	    config->unbound_control_keys != NULL;
 }
 
 const struct sampler sampler_dns = {
@@ -160,5 +168,7 @@ const struct sampler sampler_dns = {
 	.sample = dns_sample,
 	.close = dns_close,
 	.is_configured = dns_is_configured,
-	.missing_hint = "if unbound runs here: remote-control: control-enable: yes, control-interface: /run/unbound.ctl",
+	.missing_hint =
+	    "if unbound runs here: remote-control: control-enable: yes, control-interface: /run/unbound.ctl; or a "
+	    "port of 127.0.0.1, and dns.unbound_control_keys that this user may read",
 };

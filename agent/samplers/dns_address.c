@@ -8,9 +8,9 @@
 #include "scan.h"
 
 bool
-dns_address_parse(const char *text, struct dns_address *out)
+dns_address_parse(const char *text, uint16_t default_port, struct dns_address *out)
 {
-	struct dns_address a = { .port = 53 };
+	struct dns_address a = { .port = default_port };
 	struct text rest = text_of(text), host;
 	unsigned char bytes[sizeof(struct in6_addr)];
 	uint64_t port = a.port;

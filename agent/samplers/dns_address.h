@@ -8,11 +8,13 @@
 
 struct dns_address {
 	char address[INET6_ADDRSTRLEN];
-	uint16_t port;                    /* 53 when none is given */
+	uint16_t port;
 	char label[INET6_ADDRSTRLEN + 6]; /* address#port, as dnsmasq writes it */
 };
 
-/* False when the text is no such address. */
-bool dns_address_parse(const char *text, struct dns_address *out);
+#define DNS_PORT 53
+
+/* port: when the text names none. False when the text is no such address. */
+bool dns_address_parse(const char *text, uint16_t port, struct dns_address *out);
 
 #endif

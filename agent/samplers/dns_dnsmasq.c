@@ -60,7 +60,7 @@ dnsmasq_open(const struct sampler_config *config, void **state)
 		return HIWAT_E_NOMEM;
 	fetch_init(&d->fetch, config->trace, DNS_ANSWER_MAX);
 	d->is_configured = config->dnsmasq_address != NULL;
-	if (!dns_address_parse(d->is_configured ? config->dnsmasq_address : "127.0.0.1", &d->address) ||
+	if (!dns_address_parse(d->is_configured ? config->dnsmasq_address : "127.0.0.1", DNS_PORT, &d->address) ||
 	    (d->live = live_new()) == NULL) {
 		dnsmasq_close(d);
 		return HIWAT_E_NOMEM;

@@ -100,7 +100,10 @@ server_of(const struct sampler_config *config)
 {
 	if (config->bind_statistics_url != NULL || config->rndc != NULL || config->named_checkconf != NULL)
 		return "bind";
-	return unbound_is_here(config->unbound_control_socket) ? "unbound" : "unknown";
+	const struct unbound unbound = { .socket = config->unbound_control_socket,
+		.keys = config->unbound_control_keys,
+		.address = config->unbound_control_address };
+	return unbound_is_here(&unbound) ? "unbound" : "unknown";
 }
 
 /* With and without its port, an address may be configured twice. */
@@ -126,7 +129,7 @@ forwarders_open(const struct sampler_config *config, void **state)
 	f->server = server_of(config);
 	for (size_t i = 0; i < config->n_dns_forwarders && f->n < SAMPLER_FORWARDERS_MAX; i++) {
 		struct dns_address *address = &f->rows[f->n].address;
-		f->n += dns_address_parse(config->dns_forwarders[i], address) && !has_row(f, address->label);
+		f->n += dns_address_parse(config->dns_forwarders[i], DNS_PORT, address) && !has_row(f, address->label);
 	}
 	load(f);
 	*state = f;

@@ -24,6 +24,8 @@ struct sampler_config {
 	const char *zfs_path;                 /* "/dev/zfs"; where it is absent there are no pools */
 	const char *state_dir;                /* where positions and own counts are kept; NULL: nowhere, as in once */
 	const char *unbound_control_socket;   /* NULL: the usual places are tried */
+	const char *unbound_control_address;  /* as dns_address_parse() takes it; NULL: 127.0.0.1 is tried */
+	const char *unbound_control_keys;     /* directory; NULL: the usual places are tried */
 	const char *bind_statistics_url;      /* NULL here and below: not asked */
 	const char *rndc, *named_checkconf;   /* programs */
 	const char *rndc_config, *named_conf; /* their files; NULL: what they take by themselves */

@@ -123,28 +123,73 @@ resolver_ask_all(const struct resolver *r, const char *format, unsigned n, unsig
 	}
 }
 
-void
-resolver_start_unbound(struct resolver *r, const struct tree *dir, const char *extra)
+/* "remote-control:" without or with TLS, as unbound-control-setup(8) prepares it. */
+static void
+control_lines(const struct tree *dir, uint16_t port, char *out, size_t size)
 {
-	char conf[2048], path[128];
+	const char *d = dir->dir;
+
+	if (port == 0)
+		snprintf(out, size, "\tcontrol-use-cert: no\n\tcontrol-interface: \"%s/control\"\n", d);
+	else
+		snprintf(out, size,
+		    "\tcontrol-use-cert: yes\n\tcontrol-interface: 127.0.0.1\n\tcontrol-port: %u\n"
+		    "\tserver-key-file: \"%s/unbound_server.key\"\n\tserver-cert-file: \"%s/unbound_server.pem\"\n"
+		    "\tcontrol-key-file: \"%s/unbound_control.key\"\n\tcontrol-cert-file: \"%s/unbound_control.pem\"\n",
+		    port, d, d, d, d);
+}
+
+static void
+start_unbound(struct resolver *r, const struct tree *dir, const char *extra, bool with_tls)
+{
+	char conf[3072], path[128], control[1024];
 	const char *const argv[] = { "unbound", "-d", "-c", path, NULL };
 
 	for (int tries = 0; tries < 5; tries++) {
 		r->port = resolver_free_port();
+		r->control_port = with_tls ? resolver_free_port() : 0;
+		control_lines(dir, r->control_port, control, sizeof(control));
 		snprintf(conf, sizeof(conf),
 		    "server:\n\tinterface: 127.0.0.1@%u\n\tdo-daemonize: no\n\tchroot: \"\"\n\tusername: \"\"\n"
 		    "\tdirectory: \"%s\"\n\tpidfile: \"\"\n\tuse-syslog: no\n\tlogfile: \"\"\n\tnum-threads: 2\n"
 		    "\textended-statistics: yes\n\tmodule-config: \"iterator\"\n"
 		    "\tlocal-zone: \"up.test.\" redirect\n\tlocal-data: \"up.test. 3600 A 192.0.2.1\"\n"
 		    "\tlocal-zone: \"no.test.\" static\n%s"
-		    "remote-control:\n\tcontrol-enable: yes\n\tcontrol-use-cert: no\n\tcontrol-interface: \"%s/control\"\n",
-		    r->port, dir->dir, extra, dir->dir);
+		    "remote-control:\n\tcontrol-enable: yes\n%s",
+		    r->port, dir->dir, extra, control);
 		tree_write(dir, "unbound.conf", conf);
 		snprintf(path, sizeof(path), "%s/unbound.conf", dir->dir);
 		if (resolver_start(r, dir, argv))
 			return;
 	}
 	ck_abort_msg("unbound does not answer");
+}
+
+void
+resolver_start_unbound(struct resolver *r, const struct tree *dir, const char *extra)
+{
+	start_unbound(r, dir, extra, false);
+}
+
+void
+resolver_run(const struct tree *dir, const char *const argv[])
+{
+	char log[128];
+	int status = 0;
+
+	snprintf(log, sizeof(log), "%s/%s.log", dir->dir, argv[0]);
+	pid_t pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		become(log, argv);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+
+void
+resolver_start_unbound_tls(struct resolver *r, const struct tree *dir)
+{
+	start_unbound(r, dir, "", true);
 }
 
 static bool

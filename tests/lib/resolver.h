@@ -9,8 +9,8 @@
 struct tree;
 
 struct resolver {
-	pid_t pid; /* 0: does not run */
-	uint16_t port;
+	pid_t pid;                   /* 0: does not run */
+	uint16_t port, control_port; /* the latter of an unbound with TLS, else 0 */
 };
 
 /* A port of 127.0.0.1 that is free now for UDP and TCP. Everything here aborts the test on failure. */
@@ -23,6 +23,9 @@ uint16_t resolver_free_port(void);
 bool resolver_start(struct resolver *r, const struct tree *dir, const char *const argv[]);
 void resolver_stop(struct resolver *r);
 
+/* Runs a program to its end, which must be a good one; its output goes to dir/NAME.log. */
+void resolver_run(const struct tree *dir, const char *const argv[]);
+
 /* One query for the addresses of a name; whether it was answered. */
 bool resolver_ask(const struct resolver *r, const char *name, unsigned *rcode);
 /* The same, n times, each of which must be answered with this code. A %u in the name counts from 0. */
@@ -33,6 +36,9 @@ void resolver_ask_all(const struct resolver *r, const char *format, unsigned n, 
  * dir/control. extra: lines of its "server:" section.
  */
 void resolver_start_unbound(struct resolver *r, const struct tree *dir, const char *extra);
+
+/* The same with TLS on a control port instead of the socket, with what unbound-control-setup(8) made in dir before. */
+void resolver_start_unbound_tls(struct resolver *r, const struct tree *dir);
 
 /* For extra, as its end: what unbound answers below dead.example is SERVFAIL, since it forwards that to a closed port. */
 #define RESOLVER_DEAD_ZONE \

@@ -70,6 +70,16 @@ load(const char *text)
 	return agent_config_load(path, &config, &diag);
 }
 
+START_TEST(config_takes_a_control_port)
+{
+	ck_assert_int_eq(load("dns: {unbound_control_address: '::1#8954', unbound_control_keys: /k}\n"), 0);
+	struct sampler_config sampler = SAMPLER_DEFAULTS;
+	agent_config_sampler(&config, &sampler);
+	ck_assert_str_eq(sampler.unbound_control_address, "::1#8954");
+	ck_assert_str_eq(sampler.unbound_control_keys, "/k");
+}
+END_TEST
+
 START_TEST(config_takes_all)
 {
 	ck_assert_int_eq(
@@ -117,6 +127,11 @@ static const struct {
 	{ "collectors: https://a", ":1:13: collectors is text; allowed: a list of texts" },
 	{ "tls: {cert_file: /c}", ":1:7: tls.cert_file: it needs tls.key_file beside it" },
 	{ "tls: {key_file: /k}", ":1:7: tls.key_file: it needs tls.cert_file beside it" },
+	{ "dns: {unbound_control_socket: /u, unbound_control_address: 127.0.0.1}",
+	    ":1:35: dns.unbound_control_address: dns.unbound_control_socket names another way" },
+	{ "dns: {unbound_control_socket: /u, unbound_control_keys: /k}", ":1:35: dns.unbound_control_keys: " },
+	{ "dns: {unbound_control_address: localhost}",
+	    ":1:32: dns.unbound_control_address: \"localhost\" is no IP address" },
 	{ "labels: {1a: x}", ":1:10: labels: \"1a\" is no name" },
 	{ "labels: {__a: x}", ":1:10: labels: \"__a\" is no name" },
 	{ "labels: {a: ''}", ":1:13: labels: \"\" is empty or longer than 255 bytes" },
@@ -268,6 +283,7 @@ make_suite(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, config_takes_all);
+	tcase_add_test(tc, config_takes_a_control_port);
 	tcase_add_loop_test(tc, config_complains, 0, ARRAY_LEN(wrong_rows));
 	tcase_add_test(tc, config_missing_file);
 	tcase_add_test(tc, config_sample_is_the_default);
