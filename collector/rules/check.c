@@ -57,7 +57,7 @@ fire(struct checking *c, const struct plan_row *row, unsigned i)
 	enum rule_level l = level->level;
 
 	/* Counted since boot: it happened, nobody knows when. */
-	bool is_since_boot = level->wait == NULL && level->check != level->fire;
+	bool is_since_boot = level->wait == NULL && level->check != level->fire && !level->is_peak;
 	if (is_since_boot && l > RULE_LEVEL_WARNING)
 		l = RULE_LEVEL_WARNING;
 	struct rule_event e = event_of(c, row, i, l);
@@ -86,13 +86,14 @@ check_row(const struct checking *c, const struct plan_row *row)
 		double now = operand_value(c, row, i), later = operand_value(c, row, row->n_levels + i);
 		if (!isnan(now))
 			return (struct outcome){ .fires = true, .judged = true, .level = i };
+		bool has_values = !is_nothing(c, row, i), may_hold = !value_is_false(later) || r->levels[i].is_peak;
 		/* It does not hold, and nothing that time could tell would make it hold. */
-		if (!is_nothing(c, row, i) && value_is_false(now) && value_is_false(later)) {
+		if (has_values && value_is_false(now) && !may_hold) {
 			o.judged = true;
 			continue;
 		}
 		/* The worst level that counted something speaks, else the lowest. */
-		if ((!is_nothing(c, row, row->n_levels + i) || !value_is_false(now)) && isnan(o.counted)) {
+		if ((has_values || !is_nothing(c, row, row->n_levels + i)) && isnan(o.counted)) {
 			o.open = true;
 			o.level = i;
 			o.why = reason_of(&r->levels[i]);

@@ -77,7 +77,7 @@ split_for_check(struct draft *d, struct level *l)
 	}
 	if (d->since_boot || !now->has_history) {
 		l->check = now;
-		l->wait = d->since_boot || now == l->fire ? NULL : l->fire;
+		l->is_peak = !d->since_boot && now != l->fire;
 	} else {
 		struct node *later = sides(d, l->fire, true);
 		l->check = sides(d, l->fire, false);

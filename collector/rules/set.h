@@ -18,6 +18,7 @@ struct level {
 	struct node *stay; /* once it fires: what keeps it from clearing */
 	/* For a single sample: what of fire it can judge, and what would take time to tell. NULL: nothing. */
 	struct node *check, *wait;
+	bool is_peak; /* check takes the sample for a peak: it tells only that the level holds, not that it does not */
 	struct node *value, *threshold; /* threshold NULL: none */
 	uint64_t for_ns, hold_ns;
 };
