@@ -262,6 +262,31 @@ put_gap(const struct check_report *r, const struct rule_gap *g, struct buf *out)
 	buf_putc(out, '\n');
 }
 
+/* The other rules that could not be judged, one line for each reason. */
+static void
+put_rest(const struct check_report *r, struct buf *out)
+{
+	static const struct {
+		enum rule_gap_reason why;
+		const char *words;
+	} reasons[] = { { RULE_GAP_HISTORY, "compare samples" }, { RULE_GAP_CLOCK, "count from a time, see --at" },
+		{ RULE_GAP_DURATION, "have to last for days" }, { RULE_GAP_SERIES, "lack values, -v says which" } };
+
+	for (unsigned k = 0; k < sizeof(reasons) / sizeof(reasons[0]); k++) {
+		unsigned n = 0;
+		for (unsigned i = 0; i < r->n_gaps; i++) {
+			const struct rule_gap *g = &r->gaps[i];
+			if (g->why != reasons[k].why || has_counted(g) || g->is_judged_else)
+				continue;
+			if (n++ == 0)
+				buf_printf(out, "not judged, since they %s: ", reasons[k].words);
+			buf_printf(out, "%s%s", n > 1 ? ", " : "", g->event.rule->id);
+		}
+		if (n > 0)
+			buf_putc(out, '\n');
+	}
+}
+
 static void
 write_text(const struct check_report *r, unsigned judged, enum rule_level level, bool is_verbose, struct buf *out)
 {
@@ -272,6 +297,8 @@ write_text(const struct check_report *r, unsigned judged, enum rule_level level,
 		if (is_verbose || judged == 0 || has_counted(&r->gaps[i]))
 			put_gap(r, &r->gaps[i], out);
 	}
+	if (!is_verbose && level >= RULE_LEVEL_WARNING)
+		put_rest(r, out);
 }
 
 static json_t *
