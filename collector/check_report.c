@@ -13,6 +13,7 @@
 
 #define ARENA_MAX (64u << 20)
 #define TEXT_MAX 65536
+#define RECENT_MAX 16384 /* bytes of output that are searched for the same remedy */
 #define DAY_NS (86400 * 1000000000ULL)
 
 struct finding {
@@ -236,8 +237,9 @@ put_finding(const struct check_report *r, const struct finding *f, bool is_verbo
 	size_t empty = remedy.len;
 	render_line(r, rule->remedy, &f->event, &remedy);
 	buf_putc(&remedy, '\n');
-	/* What an earlier finding asked for is not asked for again. */
-	if (remedy.len > empty + 1 && strstr(buf_str(out), buf_str(&remedy)) == NULL)
+	/* What a finding shortly before asked for is not asked for again. */
+	const char *recent = buf_str(out) + (out->len > RECENT_MAX ? out->len - RECENT_MAX : 0);
+	if (remedy.len > empty + 1 && strstr(recent, buf_str(&remedy)) == NULL)
 		buf_puts(out, buf_str(&remedy));
 	buf_fini(&remedy);
 }
