@@ -6,6 +6,8 @@
 
 #include "clock.h"
 #include "err.h"
+#include "ethtool.h"
+#include "ethtool_link.h"
 #include "record_row.h"
 #include "sysfs.h"
 
@@ -20,6 +22,7 @@ struct netif_facts {
 	uint64_t mtu, speed_mbits, changes;
 	uint32_t full_duplex;
 	uint64_t ports, ports_active;
+	struct ethtool_link link; /* what the driver of hardware says */
 };
 
 void
@@ -76,6 +79,16 @@ bond_of(struct netifs *n, struct fetch *f, struct netif_facts *facts)
 	}
 }
 
+/* A driver that has no answer leaves the facts absent. */
+static void
+link_of(struct fetch *f, struct netif_facts *facts)
+{
+	struct text answer;
+
+	if (ethtool_link(f, facts->name, &answer) == HIWAT_OK)
+		(void)ethtool_link_parse(answer, &facts->link);
+}
+
 static void
 facts_of(struct netifs *n, struct fetch *f, struct netif_facts *facts)
 {
@@ -83,6 +96,8 @@ facts_of(struct netifs *n, struct fetch *f, struct netif_facts *facts)
 
 	snprintf(path, sizeof(path), "%s/class/net/%s/device", n->sys_dir, facts->name);
 	facts->is_hardware = access(path, F_OK) == 0;
+	if (facts->is_hardware)
+		link_of(f, facts);
 	facts->has_mtu = sysfs_u64(f, &facts->mtu, "%s/class/net/%s/mtu", n->sys_dir, facts->name);
 	/* -1, 2^32-1 and errors: not known, the link is down. */
 	facts->has_speed = sysfs_u64(f, &facts->speed_mbits, "%s/class/net/%s/speed", n->sys_dir, facts->name) &&
@@ -148,6 +163,10 @@ add_one(const struct netif_facts *facts, struct arena *arena, Hiwat__Net *net, H
 		RECORD_SET(m, speed_bits, facts->speed_mbits * 1000000);
 	if (facts->has_duplex)
 		RECORD_SET(m, full_duplex, facts->full_duplex);
+	if (facts->link.max_speed_mbits > 0)
+		RECORD_SET(m, max_speed_bits, facts->link.max_speed_mbits * 1000000);
+	if (facts->link.has_autonegotiation)
+		RECORD_SET(m, autoselect, facts->link.is_autonegotiating);
 	if (facts->has_changes)
 		RECORD_SET(m, link_changes_total, facts->changes);
 	if (!facts->is_bond)

@@ -1,4 +1,4 @@
-/* What /sys/class/net tells of interfaces beyond their counters. Read once a minute and for new interfaces: speed and duplex
+/* What /sys/class/net and drivers tell of interfaces beyond their counters. Read once a minute and for new interfaces: speed and duplex
  * ask the driver. */
 #ifndef HIWAT_AGENT_NETIF_LINUX_H
 #define HIWAT_AGENT_NETIF_LINUX_H

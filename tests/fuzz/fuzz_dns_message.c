@@ -1,8 +1,9 @@
-/* Answers of DNS servers and rows of /proc/net/udp: what the DNS probe reads. */
+/* Answers of DNS servers, rows of /proc/net/udp, and a driver's answer to ethtool. */
 #include <stddef.h>
 #include <stdint.h>
 
 #include "dns_message.h"
+#include "ethtool_link.h"
 #include "proc_sockets.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -22,5 +23,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		__builtin_trap();
 	while (proc_sockets_next(&rest, &socket))
 		;
+	struct ethtool_link link;
+	(void)ethtool_link_parse(answer, &link);
 	return 0;
 }
