@@ -24,6 +24,8 @@ set(HIWAT_OS_OpenBSD
 	${CMAKE_CURRENT_LIST_DIR}/os/sysctl_openbsd.c)
 set(HIWAT_SAMPLERS_BSD
 	${CMAKE_CURRENT_LIST_DIR}/samplers/disk_bsd.c
+	${CMAKE_CURRENT_LIST_DIR}/samplers/dns_place_bsd.c
+	${CMAKE_CURRENT_LIST_DIR}/samplers/dns_probe.c
 	${CMAKE_CURRENT_LIST_DIR}/samplers/filesystems_bsd.c
 	${CMAKE_CURRENT_LIST_DIR}/samplers/interrupts_bsd.c
 	${CMAKE_CURRENT_LIST_DIR}/samplers/kernel_log_bsd.c

@@ -14,7 +14,8 @@
 
 #include "err.h"
 
-static const char *const samplers_programs[] = { "/sbin/pfctl", "/usr/bin/doas", "/usr/bin/netstat", "/usr/bin/vmstat" };
+static const char *const samplers_programs[] = { "/bin/ps", "/sbin/pfctl", "/usr/bin/doas", "/usr/bin/netstat",
+	"/usr/bin/vmstat" };
 static const char unbound_socket[] = "/var/run/unbound.sock"; /* of the base system */
 
 /* What does not exist need not be reached. */

@@ -8,14 +8,14 @@
 
 /* 8 or 32 digits of address, a colon, 4 digits of port. */
 static bool
-read_local(struct text local, struct proc_socket *s)
+read_local(struct text local, struct local_socket *s)
 {
 	struct text address, port = local;
 	uint64_t number;
 
 	if (!text_until(&port, ':', &address) || (address.n != WORD_DIGITS && address.n != 4 * WORD_DIGITS))
 		return false;
-	*s = (struct proc_socket){ .is_six = address.n > WORD_DIGITS };
+	*s = (struct local_socket){ .is_six = address.n > WORD_DIGITS };
 	for (size_t i = 0; i < address.n / WORD_DIGITS; i++) {
 		struct text word = { address.p + i * WORD_DIGITS, WORD_DIGITS };
 		if (text_hex(&word, &number) != HIWAT_OK || word.n != 0)
@@ -30,10 +30,10 @@ read_local(struct text local, struct proc_socket *s)
 }
 
 bool
-proc_sockets_next(struct text *rest, struct proc_socket *socket)
+proc_sockets_next(struct text *rest, struct local_socket *socket)
 {
 	struct text line, slot, local;
-	struct proc_socket s;
+	struct local_socket s;
 
 	while (text_line(rest, &line, NULL)) {
 		if (text_word(&line, &slot) && text_ends(slot, ":") && text_word(&line, &local) && read_local(local, &s)) {

@@ -2,21 +2,12 @@
 #ifndef HIWAT_AGENT_PROC_SOCKETS_H
 #define HIWAT_AGENT_PROC_SOCKETS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "scan.h"
-
-struct proc_socket {
-	bool is_six;
-	uint8_t address[16]; /* local, network byte order; the first 4 bytes for IPv4 */
-	uint16_t port;
-};
+#include "local_socket.h"
 
 /*
  * The next row of *rest, which goes on behind it; the header and rows of another shape are skipped. False at the end. The
  * words of an address are printed in the byte order of the host, which must be this one's.
  */
-bool proc_sockets_next(struct text *rest, struct proc_socket *socket);
+bool proc_sockets_next(struct text *rest, struct local_socket *socket);
 
 #endif

@@ -48,7 +48,7 @@ START_TEST(test_all)
 	refused = NULL;
 	ck_assert_int_eq(confine(&options), HIWAT_OK);
 	ck_assert_str_eq(calls,
-	    "/:r /dev/null:rw /var/run/unbound.sock:rw /sbin/pfctl:rx /usr/bin/doas:rx /usr/bin/netstat:rx "
+	    "/:r /dev/null:rw /var/run/unbound.sock:rw /bin/ps:rx /sbin/pfctl:rx /usr/bin/doas:rx /usr/bin/netstat:rx "
 	    "/usr/bin/vmstat:rx /usr/bin/top:rx /var/unbound/db/unbound.sock:rw /var/db/hiwat:rwc end: ");
 }
 END_TEST

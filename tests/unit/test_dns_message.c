@@ -83,7 +83,7 @@ START_TEST(sockets)
 				   "  102: 0100007F:00035 00000000:0000 07\n"
 				   "  103: 00000000000000000000000001000000:1F90 00000000000000000000000000000000:0000 07\n"
 				   "  104: 0100007G:0035 00000000:0000 07\n");
-	struct proc_socket s;
+	struct local_socket s;
 
 	ck_assert(proc_sockets_next(&rest, &s));
 	ck_assert(!s.is_six && s.port == 53);

@@ -6,38 +6,30 @@
  * be down. It is looked for again while nothing answers.
  */
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "arena.h"
 #include "buf.h"
 #include "clock.h"
 #include "dns_message.h"
+#include "dns_place.h"
 #include "dns_record.h"
 #include "err.h"
 #include "keep.h"
-#include "proc_sockets.h"
 #include "record.h"
 #include "source.h"
-#include "sysfs.h"
 
 #define QUESTION "localhost"
 #define DEADLINE_MS 2000
 #define LOOK_INTERVAL_NS (60 * NSEC_PER_SEC)
 #define KEEP_NAME "dns_probe"
 #define KEEP_MAX ((size_t)256)
-#define PROCESSES_MAX 65536
-#define PROCESSES_ARENA_MAX ((size_t)8 << 20)
 
-enum { UDP, UDP6, N_SOURCES };
-
-static const struct source_row rows[N_SOURCES] = {
-	[UDP] = { .name = "net/udp", .is_optional = true },
-	[UDP6] = { .name = "net/udp6", .is_optional = true },
-};
-
-/* Process names, cut to 15 bytes by the kernel, and the label of the server. */
+/* Process names, cut to 15 bytes by Linux, and the label of the server. */
 static const struct {
 	const char *comm, *server;
 } programs[] = {
@@ -49,7 +41,6 @@ static const struct {
 
 struct probe {
 	struct fetch fetch;
-	struct source sources[N_SOURCES];
 	const char *proc_dir, *state_dir;
 	uint16_t port;
 	char address[INET6_ADDRSTRLEN]; /* "": none was ever found */
@@ -63,7 +54,6 @@ probe_close(void *state)
 {
 	struct probe *p = state;
 
-	sources_fini(p->sources, N_SOURCES);
 	fetch_fini(&p->fetch);
 	free(p);
 }
@@ -110,11 +100,6 @@ probe_open(const struct sampler_config *config, void **state)
 	p->proc_dir = config->proc_dir;
 	p->state_dir = config->state_dir;
 	p->port = config->dns_port != 0 ? config->dns_port : 53;
-	int err = sources_init(p->sources, config->proc_dir, rows, N_SOURCES);
-	if (err != HIWAT_OK) {
-		probe_close(p);
-		return err;
-	}
 	keep_load(p);
 	*state = p;
 	return HIWAT_OK;
@@ -135,7 +120,7 @@ is_all(const uint8_t *bytes, size_t n, uint8_t value)
  * a wildcard is asked at loopback.
  */
 static int
-rank(const struct proc_socket *s, char *address, socklen_t size)
+rank(const struct local_socket *s, char *address, socklen_t size)
 {
 	static const uint8_t loopback6[16] = { [15] = 1 };
 	const uint8_t *a = s->address;
@@ -155,69 +140,65 @@ rank(const struct proc_socket *s, char *address, socklen_t size)
 	return strcmp(address, "127.0.0.53") == 0 || strcmp(address, "127.0.0.54") == 0 ? 3 : 6;
 }
 
-/* The best address with the port open; false when there is none. */
-static int
-find_address(struct probe *p, char *address, socklen_t size, bool *found, struct sampler_reason *why)
-{
-	int best = 0;
+struct search {
+	uint16_t port;
+	int best; /* the rank of the address; 0: none yet */
+	char address[INET6_ADDRSTRLEN];
+};
 
-	for (size_t i = 0; i < N_SOURCES; i++) {
-		struct text rest;
-		struct proc_socket s;
-		int err = source_text(&p->sources[i], &p->fetch, &rest, why);
-		if (err != HIWAT_OK)
-			return err;
-		while (proc_sockets_next(&rest, &s)) {
-			char candidate[INET6_ADDRSTRLEN];
-			int r = s.port == p->port ? rank(&s, candidate, sizeof(candidate)) : 0;
-			if (r <= best)
-				continue;
-			best = r;
-			snprintf(address, size, "%s", candidate);
-		}
+static void
+consider(void *arg, const struct local_socket *socket)
+{
+	struct search *search = arg;
+	char candidate[INET6_ADDRSTRLEN];
+	int r = socket->port == search->port ? rank(socket, candidate, sizeof(candidate)) : 0;
+
+	if (r <= search->best)
+		return;
+	search->best = r;
+	memcpy(search->address, candidate, strlen(candidate) + 1);
+}
+
+#define N_PROGRAMS (sizeof(programs) / sizeof(programs[0]))
+
+/* The first of the table is kept in *arg; the search ends with the very first. */
+static bool
+is_server(void *arg, struct text name)
+{
+	size_t *best = arg;
+
+	for (size_t i = 0; i < *best; i++) {
+		if (text_eq(name, programs[i].comm))
+			*best = i;
 	}
-	*found = best > 0;
-	return HIWAT_OK;
+	return *best > 0;
 }
 
 /* The first of the known programs that runs; "unknown" when none is seen. */
 static const char *
 find_server(struct probe *p, const char *address)
 {
-	const char *const *names;
-	size_t n, best = sizeof(programs) / sizeof(programs[0]);
-	struct arena arena;
-	char comm[32];
+	size_t best = N_PROGRAMS;
 
 	if (strcmp(address, "127.0.0.53") == 0 || strcmp(address, "127.0.0.54") == 0)
 		return "resolved";
-	arena_init(&arena, PROCESSES_ARENA_MAX);
-	if (sysfs_list(&p->fetch, p->proc_dir, &arena, PROCESSES_MAX, &names, &n) != HIWAT_OK)
-		n = 0;
-	for (size_t i = 0; i < n && best > 0; i++) {
-		if (names[i][0] < '0' || names[i][0] > '9' ||
-		    !sysfs_word(&p->fetch, comm, sizeof(comm), "%s/%s/comm", p->proc_dir, names[i]))
-			continue;
-		for (size_t j = 0; j < best; j++) {
-			if (strcmp(comm, programs[j].comm) == 0)
-				best = j;
-		}
-	}
-	arena_fini(&arena);
-	return best < sizeof(programs) / sizeof(programs[0]) ? programs[best].server : "unknown";
+	dns_place_processes(&p->fetch, p->proc_dir, is_server, &best);
+	return best < N_PROGRAMS ? programs[best].server : "unknown";
 }
 
 static int
 look(struct probe *p, struct sampler_reason *why)
 {
-	char address[sizeof(p->address)], line[KEEP_MAX];
-	bool found;
-	int err = find_address(p, address, sizeof(address), &found, why);
+	struct search search = { .port = p->port };
+	char line[KEEP_MAX];
+	int err = dns_place_sockets(&p->fetch, p->proc_dir, consider, &search);
 
-	if (err != HIWAT_OK || !found || strcmp(address, p->address) == 0)
-		return err;
-	snprintf(p->server, sizeof(p->server), "%s", find_server(p, address));
-	memcpy(p->address, address, sizeof(address));
+	if (err != HIWAT_OK)
+		return sampler_fail_fetch(why, err, &p->fetch);
+	if (search.best == 0 || strcmp(search.address, p->address) == 0)
+		return HIWAT_OK;
+	snprintf(p->server, sizeof(p->server), "%s", find_server(p, search.address));
+	memcpy(p->address, search.address, strlen(search.address) + 1);
 	snprintf(line, sizeof(line), "%s %s\n", p->address, p->server);
 	(void)keep_write(p->state_dir, KEEP_NAME, text_of(line));
 	return HIWAT_OK;
@@ -277,7 +258,7 @@ const struct sampler sampler_dns_probe = {
 	.name = "dns_probe",
 	.help = "one query to the resolver of this host",
 	.interval_ms = 10000,
-	.deadline_ms = DEADLINE_MS + 3000,
+	.deadline_ms = 2 * DEADLINE_MS + 4000, /* two questions, and a search between them */
 	.may_block = true,
 	.open = probe_open,
 	.sample = probe_sample,
