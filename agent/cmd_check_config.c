@@ -6,6 +6,7 @@
 
 #include "buf.h"
 #include "config.h"
+#include "confine.h"
 #include "diag.h"
 #include "err.h"
 
@@ -53,6 +54,10 @@ cmd_check_config(int argc, char **argv)
 		path = argv[2];
 	else if (argc != 1)
 		return cmd_usage_error(argv[0], "expected -c FILE or nothing");
+	if (confine_parser(true) != HIWAT_OK) {
+		fprintf(stderr, "hiwat-agent check-config: cannot confine this process\n");
+		return CMD_USAGE;
+	}
 	diag_init(&diag);
 	int err = agent_config_load(path != NULL ? path : AGENT_CONFIG_DEFAULT, &config, &diag);
 	if (err != 0) {

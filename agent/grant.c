@@ -9,6 +9,15 @@
 
 #include "buf.h"
 
+/* How an administrator puts a user into a group: the group, then the user. */
+#if defined(__FreeBSD__)
+#define JOIN_GROUP "pw groupmod %s -m %s"
+#elif defined(__OpenBSD__)
+#define JOIN_GROUP "usermod -G %s %s"
+#else
+#define JOIN_GROUP "usermod -a -G %s %s"
+#endif
+
 /* The first directory on the way that this process may not pass; false when there is none. */
 static bool
 closed_directory(const char *path, char *dir, size_t size)
@@ -45,7 +54,7 @@ grant_write(struct buf *out, const char *path, const char *user)
 
 	if (closed_directory(path, dir, sizeof(dir))) {
 		if (stat(dir, &st) == 0 && group_that_may(&st, S_IXGRP, &group))
-			buf_printf(out, "usermod -a -G %s %s", group, user);
+			buf_printf(out, JOIN_GROUP, group, user);
 		else
 			buf_printf(out, "setfacl -m u:%s:x %s", user, dir);
 		return;
@@ -56,7 +65,7 @@ grant_write(struct buf *out, const char *path, const char *user)
 	}
 	bool is_socket = S_ISSOCK(st.st_mode);
 	if (group_that_may(&st, is_socket ? S_IWGRP : S_IRGRP, &group)) {
-		buf_printf(out, "usermod -a -G %s %s", group, user);
+		buf_printf(out, JOIN_GROUP, group, user);
 		return;
 	}
 	/* Open to all by its mode, and denied all the same: kernel.dmesg_restrict. */
