@@ -8,6 +8,7 @@
 #include "err.h"
 #include "incident_json.h"
 #include "pipeline.h"
+#include "silences.h"
 #include "store.h"
 #include "web.h"
 
@@ -199,6 +200,30 @@ get_alert(void *arg, struct pipeline *p)
 		c->result = incident_to_json(i);
 }
 
+struct silence_list {
+	json_t *list;
+	uint64_t now_ns;
+};
+
+static void
+add_silence(void *arg, const struct silence *s)
+{
+	struct silence_list *l = arg;
+
+	json_array_append_new(l->list, silence_to_json(s, l->now_ns));
+}
+
+/* GET /api/v1/silences */
+static void
+get_silences(void *arg, struct pipeline *p)
+{
+	struct call *c = arg;
+	struct silence_list l = { json_array(), clock_wall_ns() };
+
+	alerts_each_silence(pipeline_alerts(p), add_silence, &l);
+	c->result = json_pack("{s:o}", "silences", l.list);
+}
+
 /* GET /api/v1/rules */
 static void
 get_rules(void *arg, struct pipeline *p)
@@ -225,6 +250,7 @@ static const struct {
 	{ "/api/v1/hosts/", true, get_host },
 	{ "/api/v1/alerts", false, get_alerts },
 	{ "/api/v1/alerts/", true, get_alert },
+	{ "/api/v1/silences", false, get_silences },
 	{ "/api/v1/rules", false, get_rules },
 	{ "/api/v1/ledger", false, get_ledger },
 };
@@ -268,7 +294,10 @@ api_handle(void *arg, const struct http_request *request, struct http_response *
 
 	/* HEAD is answered like GET; the server library leaves the body out. */
 	if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
-		http_fail(response, 405, "this side is for reading");
+		if (!api_write_handle(w, request, response))
+			http_fail(response, 405,
+			    "what can be changed here: POST /api/v1/alerts/KEY/acknowledge, POST /api/v1/alerts/KEY/close, "
+			    "POST /api/v1/silences, DELETE /api/v1/silences/ID");
 		return;
 	}
 	if (strcmp(request->path, "/-/healthy") == 0) {
@@ -298,5 +327,5 @@ api_handle(void *arg, const struct http_request *request, struct http_response *
 	}
 	http_fail(response, 404,
 	    "known here: /metrics /metrics/hosts /-/healthy /-/ready /api/v1/hosts[/ID] "
-	    "/api/v1/alerts[/KEY] /api/v1/rules /api/v1/ledger");
+	    "/api/v1/alerts[/KEY] /api/v1/silences /api/v1/rules /api/v1/ledger");
 }

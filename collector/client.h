@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #define CLIENT_URL_DEFAULT "http://127.0.0.1:9781"
+#define CLIENT_TOKEN_DEFAULT "/var/lib/hiwat-collector/admin.token"
 
 struct client;
 
@@ -13,6 +14,13 @@ struct client *client_new(const char *command, const char *base);
 void client_free(struct client *c);
 /* The answer to GET base + path, owned by the caller; NULL after the reason was told on standard error. */
 json_t *client_get(struct client *c, const char *path);
+
+/*
+ * The same for a request that changes something: body may be NULL, token_file holds the bearer token. *status is an exit
+ * status: 0, 1 when the collector refused, CMD_UNUSABLE when it or the token could not be reached.
+ */
+json_t *
+client_send(struct client *c, const char *method, const char *path, const json_t *body, const char *token_file, int *status);
 
 /* A member of an object: NaN or "-" when it is absent or of another type. Strings without control characters. */
 double client_number(const json_t *o, const char *key);

@@ -11,6 +11,7 @@ int cmd_check(int argc, char **argv);
 int cmd_check_config(int argc, char **argv);
 int cmd_routes(int argc, char **argv);
 int cmd_rules(int argc, char **argv);
+int cmd_silence(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 
 extern const char cmd_alerts_usage[];
@@ -20,6 +21,7 @@ extern const char cmd_check_usage[];
 extern const char cmd_check_config_usage[];
 extern const char cmd_routes_usage[];
 extern const char cmd_rules_usage[];
+extern const char cmd_silence_usage[];
 extern const char cmd_top_usage[];
 
 #endif

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "buf.h"
 #include "clock.h"
 #include "config.h"
 #include "diag.h"
+#include "doc.h"
 #include "err.h"
 #include "hours.h"
 #include "incident_json.h"
@@ -199,14 +199,9 @@ static bool
 parse_time(const char *text, uint64_t *wall_ns)
 {
 	uint64_t seconds;
-	struct tm tm = { 0 };
 
-	if (!text_is_u64(text_of(text), &seconds)) {
-		const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
-		if (end == NULL || *end != '\0')
-			return false;
-		seconds = (uint64_t)timegm(&tm);
-	}
+	if (!text_is_u64(text_of(text), &seconds))
+		return doc_parse_time(text, wall_ns);
 	if (seconds > INT64_MAX / NSEC_PER_SEC)
 		return false;
 	*wall_ns = seconds * NSEC_PER_SEC;

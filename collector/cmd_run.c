@@ -13,12 +13,14 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "auth.h"
 #include "buf.h"
 #include "clock.h"
 #include "codec.h"
 #include "config.h"
 #include "diag.h"
 #include "err.h"
+#include "hours.h"
 #include "log.h"
 #include "notify.h"
 #include "pipeline.h"
@@ -51,6 +53,8 @@ struct collector {
 	struct store *store;
 	struct pipeline *pipeline;
 	struct routes routes;
+	struct zone zone;
+	struct auth *auth;
 	struct notifier *notifier;
 	struct http_server *ingest, *web_server;
 	struct http_listener ingest_listener, web_listener;
@@ -134,6 +138,26 @@ open_state(struct collector *c)
 	if (moved != NULL)
 		log_error(TOPIC, "%s was damaged; it was moved to %s and a new one begun", c->store_path, moved);
 	free(moved);
+	return err;
+}
+
+static int
+load_tokens(struct collector *c)
+{
+	char *own = join_path(c->config.state_dir, "admin.token");
+	struct buf why;
+
+	if (!config_is_loopback(c->config.web.address) && c->config.web.cert_file == NULL) {
+		log_info(TOPIC, "web: without TLS nothing can be changed through it, since tokens could be overheard");
+		free(own);
+		return HIWAT_OK;
+	}
+	buf_init(&why, 1024);
+	int err = own != NULL ? auth_new(c->config.tokens_file, own, &c->auth, &why) : HIWAT_E_NOMEM;
+	if (err != 0)
+		log_error(TOPIC, "tokens: %s", why.len > 0 ? buf_str(&why) : err_text(err));
+	buf_fini(&why);
+	free(own);
 	return err;
 }
 
@@ -222,6 +246,7 @@ start_http(struct collector *c)
 		.pipeline = c->pipeline,
 		.store = c->store,
 		.notifier = c->notifier,
+		.auth = c->auth,
 		.routes = c->routes.out,
 		.n_routes = (unsigned)c->routes.n,
 		.started_wall_ns = clock_wall_ns(),
@@ -280,9 +305,14 @@ start_snapshots(struct collector *c)
 static int
 start(struct collector *c)
 {
-	int err = routes_init(&c->routes, &c->config, clock_wall_ns()); /* before there are threads */
+	/* Before there are threads: time zones. */
+	int err = zone_load(&c->zone, c->config.time_zone, clock_wall_ns());
+	if (err == HIWAT_OK)
+		err = routes_init(&c->routes, &c->config, clock_wall_ns());
 	if (err == HIWAT_OK)
 		err = open_state(c);
+	if (err == HIWAT_OK)
+		err = load_tokens(c);
 	if (err != HIWAT_OK)
 		return err;
 	struct rule_set *rules = load_rules(c);
@@ -293,6 +323,7 @@ start(struct collector *c)
 		.hosts_max = (unsigned)c->config.hosts_max,
 		.series_max = (unsigned)c->config.series_max,
 		.silent_min_ms = c->config.silent_min_ms,
+		.zone = &c->zone,
 	};
 	err = start_notifier(c);
 	if (err != HIWAT_OK) {
@@ -325,6 +356,7 @@ stop(struct collector *c)
 	if (c->store != NULL)
 		store_close(c->store);
 	routes_fini(&c->routes);
+	auth_free(c->auth);
 	free(c->store_path);
 	free(c->snapshot_path);
 	collector_config_free(&c->config);

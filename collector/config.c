@@ -95,9 +95,9 @@ static const struct conf_option route_options[] = {
 	{ .key = "time_zone",
 	    .type = CONF_STRING,
 	    ROUTE(time_zone),
-	    .check = hours_check_zone,
+	    .check = zone_check,
 	    .example = "Europe/Berlin",
-	    .help = "Zone of the hours; the system's when absent." },
+	    .help = "Zone of the hours; that of the collector when absent." },
 	{ .key = "updates",
 	    .type = CONF_BOOL,
 	    ROUTE(updates),
@@ -258,6 +258,13 @@ static const struct conf_option options[] = {
 	    OPTION(web.client_ca_file),
 	    .example = HIWAT_SYSCONFDIR "/admins.crt",
 	    .help = "Authority that signs the certificates of those who may look; everybody may when absent." },
+	{ .key = "web.tokens_file",
+	    .type = CONF_PATH,
+	    OPTION(tokens_file),
+	    .example = HIWAT_SYSCONFDIR "/tokens",
+	    .help = "Tokens of those who may change something, a line each: NAME ROLE TOKEN. Role silence may acknowledge, "
+		    "close "
+		    "and silence, admin may all. The collector makes one of its own: admin.token in state_dir." },
 	{ .key = "state_dir",
 	    .type = CONF_PATH,
 	    OPTION(state_dir),
@@ -295,6 +302,12 @@ static const struct conf_option options[] = {
 	    .value = "60s",
 	    .min = 1000,
 	    .help = "A host is silent after three of its intervals, but not before this." },
+	{ .key = "time_zone",
+	    .type = CONF_STRING,
+	    OPTION(time_zone),
+	    .check = zone_check,
+	    .example = "Europe/Berlin",
+	    .help = "Zone of hours, of silences and of routes that name none; the system's when absent." },
 	{ .key = "routes",
 	    .type = CONF_ITEMS,
 	    OPTION(routes),
@@ -322,8 +335,8 @@ static const struct conf_option options[] = {
 };
 const struct conf_schema collector_schema = { sizeof(struct collector_config), options };
 
-static bool
-is_loopback(const char *address)
+bool
+config_is_loopback(const char *address)
 {
 	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }
@@ -401,9 +414,12 @@ collector_config_load(const char *path, struct collector_config *out, struct dia
 		goto out;
 	check_listener(&c.ingest, "ingest", root, diag);
 	check_listener(&c.web, "web", root, diag);
-	if (!is_loopback(c.ingest.address) && (c.ingest.cert_file == NULL || c.ingest.client_ca_file == NULL))
+	if (!config_is_loopback(c.ingest.address) && (c.ingest.cert_file == NULL || c.ingest.client_ca_file == NULL))
 		complain(diag, root, "ingest.address",
 		    "an address that others reach needs cert_file, key_file and client_ca_file");
+	if (!config_is_loopback(c.web.address) && c.web.cert_file == NULL && c.tokens_file != NULL)
+		complain(diag, root, "web.tokens_file",
+		    "tokens over plain HTTP could be overheard: cert_file and key_file are needed");
 	check_routes(&c, root, diag);
 	check_overrides(&c, root, diag);
 	if (diag->n != before) {

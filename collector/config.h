@@ -36,7 +36,7 @@ struct collector_config {
 	struct listener_config ingest, web;
 	int64_t ingest_threads, connections_max, connections_per_address;
 	uint64_t body_total_max;
-	char *state_dir, *rules_dir;
+	char *state_dir, *rules_dir, *tokens_file, *time_zone;
 	int64_t hosts_max, series_max;
 	uint64_t snapshot_interval_ms, silent_min_ms;
 	struct conf_items routes;    /* struct route_config */
@@ -54,6 +54,9 @@ extern const char *const config_level_words[];
  */
 int collector_config_load(const char *path, struct collector_config *out, struct diag *diag);
 void collector_config_free(struct collector_config *c);
+
+/* 127.0.0.0/8 or ::1. */
+bool config_is_loopback(const char *address);
 
 struct rule_set;
 

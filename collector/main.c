@@ -10,7 +10,8 @@ static const struct command commands[] = {
 	{ "rules", "check, list and explain rules", cmd_rules_usage, cmd_rules },
 	{ "routes", "where an incident would go, and a test of a route", cmd_routes_usage, cmd_routes },
 	{ "top", "what runs out next, host by host", cmd_top_usage, cmd_top },
-	{ "alerts", "open incidents", cmd_alerts_usage, cmd_alerts },
+	{ "alerts", "open incidents; take them over", cmd_alerts_usage, cmd_alerts },
+	{ "silence", "keep incidents from being told, for a time", cmd_silence_usage, cmd_silence },
 	{ "ledger", "batches received, host by host", cmd_ledger_usage, cmd_ledger },
 	{ 0 },
 };

@@ -93,7 +93,7 @@ pipeline_new(const struct pipeline_config *config, struct rule_set *rules, struc
 	p->started_mono_ns = clock_mono_ns();
 	p->labels = labels_new(config->series_max);
 	p->hosts = hosts_new(config->hosts_max);
-	p->alerts = alerts_new(store, routes, n_routes, clock_wall_ns(), &unreadable);
+	p->alerts = alerts_new(store, routes, n_routes, config->zone, clock_wall_ns(), &unreadable);
 	if (unreadable > 0)
 		log_error(TOPIC, "%zu incidents in the store could not be understood; they are left alone", unreadable);
 	if (p->labels != NULL && p->hosts != NULL && p->alerts != NULL)

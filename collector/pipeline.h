@@ -15,11 +15,13 @@
 struct buf;
 struct pipeline;
 struct store;
+struct zone;
 
 struct pipeline_config {
 	const char *snapshot_path;
 	unsigned hosts_max, series_max;
 	uint64_t silent_min_ms;
+	const struct zone *zone; /* of the hours of silences; copied; NULL: UTC */
 };
 
 /*

@@ -15,7 +15,7 @@ or_empty(const char *s)
 }
 
 static int
-set(struct routes *r, size_t i, const struct route_config *from, uint64_t wall_ns)
+set(struct routes *r, size_t i, const struct route_config *from, const char *time_zone, uint64_t wall_ns)
 {
 	r->out[i] = (struct route){
 		.name = from->name,
@@ -32,9 +32,13 @@ set(struct routes *r, size_t i, const struct route_config *from, uint64_t wall_n
 		.repeat_ms = from->repeat_ms,
 	};
 	int err = match_new((const char *const *)from->match.items, from->match.n, &r->matches[i]);
-	if (err == 0 && from->hours.n > 0)
-		err =
-		    hours_new((const char *const *)from->hours.items, from->hours.n, from->time_zone, wall_ns, &r->hours[i]);
+	if (err == 0 && from->hours.n > 0) {
+		struct zone zone = { 0 };
+
+		err = zone_load(&zone, from->time_zone != NULL ? from->time_zone : time_zone, wall_ns);
+		if (err == 0)
+			err = hours_new((const char *const *)from->hours.items, from->hours.n, &zone, &r->hours[i]);
+	}
 	r->alert[i] = (struct alert_route){
 		.name = from->name,
 		.min_level = from->min_level == 0 ? RULE_LEVEL_WARNING : RULE_LEVEL_CRITICAL,
@@ -62,7 +66,7 @@ routes_init(struct routes *r, const struct collector_config *config, uint64_t wa
 	};
 	int err = r->out == NULL || r->alert == NULL || r->matches == NULL || r->hours == NULL ? HIWAT_E_NOMEM : 0;
 	for (size_t i = 0; err == 0 && i < n; i++)
-		err = set(r, i, &from[i], wall_ns);
+		err = set(r, i, &from[i], config->time_zone, wall_ns);
 	if (err != 0)
 		routes_fini(r);
 	return err;

@@ -2,10 +2,12 @@
 #ifndef HIWAT_COLLECTOR_WEB_H
 #define HIWAT_COLLECTOR_WEB_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "http.h"
 
+struct auth;
 struct notifier;
 struct pipeline;
 struct route;
@@ -16,6 +18,7 @@ struct web {
 	struct pipeline *pipeline;
 	struct store *store;
 	struct notifier *notifier;
+	const struct auth *auth; /* NULL: nothing may be changed */
 	const struct route *routes;
 	unsigned n_routes;
 	struct http_server *ingest; /* for counting connections; may be NULL */
@@ -26,6 +29,8 @@ struct web {
 http_handler records_handle;
 /* /metrics, /metrics/hosts, /-/healthy, /-/ready, /api/v1/... arg is a struct web. */
 http_handler api_handle;
+/* Takes a request that changes something; false when it is none that is known. */
+bool api_write_handle(struct web *w, const struct http_request *request, struct http_response *response);
 
 /* Appends the collector's own metrics as Prometheus text. */
 void metrics_write(struct web *w, struct buf *out);

@@ -17,7 +17,8 @@
  * incident that comes back within 5 minutes is the same one. A level counts as fallen after 5 minutes below: rising again
  * then escalates anew, before it is an update. More than 6 openings, rises and ends in an hour are flapping: then it is told
  * how things stand every 30 minutes at most, until there are fewer than 3 in an hour. While a rule named host-silent holds
- * on a host, nothing else of that host is told; what still holds afterwards is told then.
+ * on a host, nothing else of that host is told; what still holds afterwards is told then. So it is with silences, but that
+ * the end of what was told before is told (silences.h).
  */
 #ifndef HIWAT_COLLECTOR_ALERT_H
 #define HIWAT_COLLECTOR_ALERT_H
@@ -32,7 +33,9 @@
 struct alerts;
 struct hours;
 struct match;
+struct silence;
 struct store;
+struct zone;
 
 #define ALERT_ROUTES_MAX 64
 
@@ -61,11 +64,12 @@ struct alert_host {
 };
 
 /*
- * store and routes, at most ALERT_ROUTES_MAX: borrowed. Incidents that are open or ended within the last day are read from the store; *unreadable
- * counts those that could not be understood. NULL when memory is out or the store cannot be read.
+ * store and routes, at most ALERT_ROUTES_MAX: borrowed. zone, of the hours of silences, is copied; NULL: UTC. Incidents that
+ * are open or ended within the last day and silences are read from the store; *unreadable counts those that could not be
+ * understood. NULL when memory is out or the store cannot be read.
  */
-struct alerts *
-alerts_new(struct store *store, const struct alert_route *routes, size_t n_routes, uint64_t wall_ns, size_t *unreadable);
+struct alerts *alerts_new(struct store *store, const struct alert_route *routes, size_t n_routes, const struct zone *zone,
+    uint64_t wall_ns, size_t *unreadable);
 void alerts_free(struct alerts *a);
 /* Other routes, after a reload. */
 void alerts_set_routes(struct alerts *a, const struct alert_route *routes, size_t n_routes);
@@ -110,6 +114,18 @@ int alerts_give_up(struct alerts *a, const uint8_t uuid[16], uint64_t wall_ns);
 int alerts_acknowledge(struct alerts *a, const char *key, const char *by, uint64_t wall_ns);
 /* A person closes what nobody can see any more. HIWAT_E_REJECTED unless object_gone or blind; HIWAT_E_NODATA as above. */
 int alerts_close(struct alerts *a, const char *key, const char *by, uint64_t wall_ns);
+
+/*
+ * A silence is in force from now on, or from its beginning. Takes it over, also on failure. HIWAT_E_FULL: there are
+ * SILENCES_MAX, or the store has no room; HIWAT_E_NOMEM.
+ */
+int alerts_add_silence(struct alerts *a, struct silence *silence, uint64_t wall_ns);
+/* It ends now; what ended more than a day ago is not known any more: HIWAT_E_NODATA. *silence is borrowed. */
+int alerts_end_silence(struct alerts *a, const char *id, uint64_t wall_ns, const struct silence **silence);
+/* Those that have not ended, or ended within the last day; the newest first. */
+void alerts_each_silence(const struct alerts *a, void (*fn)(void *arg, const struct silence *s), void *arg);
+/* The zone for the hours of silences. */
+const struct zone *alerts_zone(const struct alerts *a);
 
 /* All incidents that are open or ended within the last day; newest change first. HIWAT_E_NOMEM. */
 int alerts_each(const struct alerts *a, void (*fn)(void *arg, const struct incident *i), void *arg);

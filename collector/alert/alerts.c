@@ -1,9 +1,12 @@
 #include "alert.h"
 
+#include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "buf.h"
 #include "err.h"
 #include "incident_json.h"
 #include "internal.h"
@@ -68,18 +71,48 @@ load_progress(void *arg, const uint8_t uuid[16], uint64_t stream, bool late, uin
 	return true;
 }
 
+static bool
+load_silence(void *arg, const char *json)
+{
+	struct loading *l = arg;
+	struct silence *s = NULL;
+	json_t *o = json_loads(json, 0, NULL);
+	struct buf why;
+
+	buf_init(&why, 256);
+	int err = silence_from_json(o, &l->a->zone, l->a->now_ns, true, &s, &why);
+	buf_fini(&why);
+	json_decref(o);
+	l->failed = err == HIWAT_E_NOMEM;
+	l->unreadable += err == HIWAT_E_REJECTED;
+	if (err == 0 && !silences_keep(l->a, s, l->a->now_ns))
+		silence_free(s);
+	return !l->failed;
+}
+
 struct alerts *
-alerts_new(struct store *store, const struct alert_route *routes, size_t n_routes, uint64_t wall_ns, size_t *unreadable)
+alerts_new(struct store *store, const struct alert_route *routes, size_t n_routes, const struct zone *zone, uint64_t wall_ns,
+    size_t *unreadable)
 {
 	struct alerts *a = calloc(1, sizeof(*a));
 	if (a == NULL)
 		return NULL;
-	*a = (struct alerts){ .store = store, .routes = routes, .n_routes = n_routes, .now_ns = wall_ns };
+	*a = (struct alerts){
+		.store = store,
+		.routes = routes,
+		.n_routes = n_routes,
+		.now_ns = wall_ns,
+		.conditions = 1,
+	};
+	if (zone != NULL)
+		a->zone = *zone;
 	struct loading l = { .a = a };
 	uint64_t since_ns = wall_ns > ALERT_KEEP_NS ? wall_ns - ALERT_KEEP_NS : 0;
 	int err = store_each_incident(store, since_ns, load_incident, &l);
 	if (err == 0 && !l.failed)
 		err = store_each_progress(store, load_progress, &l);
+	if (err == 0 && !l.failed)
+		err = store_each_silence(store, load_silence, &l);
 	if (err != 0 || l.failed) {
 		alerts_free(a);
 		return NULL;
@@ -101,6 +134,8 @@ alerts_free(struct alerts *a)
 			entry_free(a, host->first);
 		free(host);
 	}
+	for (size_t k = 0; k < a->n_silences; k++)
+		silence_free(a->silences[k]);
 	map_fini(&a->incidents);
 	map_fini(&a->hosts);
 	free(a);
@@ -119,6 +154,7 @@ alerts_set_routes(struct alerts *a, const struct alert_route *routes, size_t n_r
 {
 	a->routes = routes;
 	a->n_routes = n_routes;
+	a->conditions++;
 	for (struct map_node *node = map_next(&a->incidents, NULL); node != NULL; node = map_next(&a->incidents, node))
 		entry_find_routes(a, (struct entry *)node);
 }
@@ -298,6 +334,14 @@ forget(struct alerts *a, struct alert_host_state *host, uint64_t wall_ns)
 	}
 }
 
+static void
+note_silence(const struct alerts *a, struct entry *e, uint64_t wall_ns)
+{
+	const struct silence *s = e->i.status == INCIDENT_OPEN ? entry_silence(a, e, wall_ns) : NULL;
+
+	snprintf(e->i.silence, sizeof(e->i.silence), "%s", s != NULL ? s->id : "");
+}
+
 int
 alerts_tick(struct alerts *a, uint64_t wall_ns)
 {
@@ -305,12 +349,14 @@ alerts_tick(struct alerts *a, uint64_t wall_ns)
 
 	if (wall_ns > a->now_ns)
 		a->now_ns = wall_ns;
+	silences_forget(a, wall_ns, ALERT_KEEP_NS);
 	for (struct map_node *node = map_next(&a->hosts, NULL); node != NULL; node = map_next(&a->hosts, node)) {
 		struct alert_host_state *host = (struct alert_host_state *)node;
 		bool give_up = false;
 
 		for (struct entry *e = host->first; e != NULL; e = e->next_of_host) {
 			entry_age(e, wall_ns);
+			note_silence(a, e, wall_ns);
 			give_up = give_up || (entry_is_silence(e) && wall_ns > e->i.opened_ns + ALERT_GIVE_UP_NS);
 		}
 		int err = give_up ? alerts_give_up(a, node->key, wall_ns) : alerts_write(a, host, 0, false, 0, wall_ns);

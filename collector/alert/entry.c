@@ -91,7 +91,6 @@ entry_find_routes(const struct alerts *a, struct entry *e)
 	struct text rest = text_of(e->i.told_routes);
 
 	e->knows = 0;
-	e->is_matched = false;
 	while (rest.n > 0) {
 		struct text name;
 
@@ -148,7 +147,7 @@ entry_describe(struct entry *e, const struct alert_host *host)
 		return false;
 	free(i->host_labels_json);
 	i->host_labels_json = labels;
-	e->is_matched = false;
+	e->matched = 0;
 	return incident_set(&i->host_name, host->view->name) && incident_set(&i->host_os, host->view->os) &&
 	    incident_set(&i->host_release, host->view->release);
 }

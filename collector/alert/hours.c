@@ -15,7 +15,6 @@
 #define DAY_SECONDS 86400
 #define YEARS_BEFORE 1
 #define YEARS_AFTER 20
-#define OFFSETS_MAX 128 /* twice a year; some zones have changed more often */
 
 static const char *const day_names[7] = { "sun", "mon", "tue", "wed", "thu", "fri", "sat" };
 
@@ -25,11 +24,8 @@ struct span {
 };
 
 struct hours {
-	size_t n_offsets, n;
-	struct {
-		int64_t from; /* Unix time */
-		int32_t seconds;
-	} offsets[OFFSETS_MAX];
+	struct zone zone;
+	size_t n;
 	struct span spans[];
 };
 
@@ -106,7 +102,7 @@ hours_check(const char *text)
 }
 
 const char *
-hours_check_zone(const char *name)
+zone_check(const char *name)
 {
 	char path[256];
 
@@ -144,35 +140,37 @@ change_between(time_t before, time_t after)
 
 /* The offsets of the zone that is in force. */
 static void
-note_offsets(struct hours *h, time_t now)
+note_offsets(struct zone *z, time_t now)
 {
 	time_t at = now - (time_t)YEARS_BEFORE * 366 * DAY_SECONDS, end = now + (time_t)YEARS_AFTER * 366 * DAY_SECONDS;
 
-	h->offsets[0].from = INT64_MIN;
-	h->offsets[0].seconds = offset_at(at);
-	h->n_offsets = 1;
-	for (; at < end && h->n_offsets < OFFSETS_MAX; at += 7 * DAY_SECONDS) { /* no change and back is shorter */
+	z->offsets[0].from = INT64_MIN;
+	z->offsets[0].seconds = offset_at(at);
+	z->n = 1;
+	for (; at < end && z->n < ZONE_OFFSETS_MAX; at += 7 * DAY_SECONDS) { /* no change and back is shorter */
 		if (offset_at(at) == offset_at(at + 7 * DAY_SECONDS))
 			continue;
 		time_t change = change_between(at, at + 7 * DAY_SECONDS);
-		h->offsets[h->n_offsets].from = change;
-		h->offsets[h->n_offsets].seconds = offset_at(change);
-		h->n_offsets++;
+		z->offsets[z->n].from = change;
+		z->offsets[z->n].seconds = offset_at(change);
+		z->n++;
 	}
 }
 
-static int
-load_zone(struct hours *h, const char *zone, time_t now)
+int
+zone_load(struct zone *zone, const char *name, uint64_t wall_ns)
 {
+	if (name != NULL && zone_check(name) != NULL)
+		return HIWAT_E_CONFIG;
 	const char *tz = getenv("TZ");
 	char *before = tz != NULL ? strdup(tz) : NULL;
 
 	if (tz != NULL && before == NULL)
 		return HIWAT_E_NOMEM;
-	if (zone != NULL)
-		setenv("TZ", zone, 1);
+	if (name != NULL)
+		setenv("TZ", name, 1);
 	tzset();
-	note_offsets(h, now);
+	note_offsets(zone, (time_t)(wall_ns / NSEC_PER_SEC));
 	if (before != NULL)
 		setenv("TZ", before, 1);
 	else
@@ -183,9 +181,9 @@ load_zone(struct hours *h, const char *zone, time_t now)
 }
 
 int
-hours_new(const char *const *texts, size_t n, const char *zone, uint64_t wall_ns, struct hours **hours)
+hours_new(const char *const *texts, size_t n, const struct zone *zone, struct hours **hours)
 {
-	if (n > HOURS_MAX || (zone != NULL && hours_check_zone(zone) != NULL))
+	if (n > HOURS_MAX)
 		return HIWAT_E_CONFIG;
 	struct hours *h = calloc(1, sizeof(*h) + n * sizeof(h->spans[0]));
 	if (h == NULL)
@@ -196,11 +194,7 @@ hours_new(const char *const *texts, size_t n, const char *zone, uint64_t wall_ns
 			return HIWAT_E_CONFIG;
 		}
 	}
-	int err = load_zone(h, zone, (time_t)(wall_ns / NSEC_PER_SEC));
-	if (err != 0) {
-		free(h);
-		return err;
-	}
+	h->zone = *zone;
 	*hours = h;
 	return 0;
 }
@@ -227,10 +221,10 @@ hours_contain(const struct hours *h, uint64_t wall_ns)
 	if (h == NULL || h->n == 0)
 		return true;
 	int64_t now = (int64_t)(wall_ns / NSEC_PER_SEC);
-	size_t k = h->n_offsets - 1;
-	while (k > 0 && h->offsets[k].from > now)
+	size_t k = h->zone.n > 0 ? h->zone.n - 1 : 0;
+	while (k > 0 && h->zone.offsets[k].from > now)
 		k--;
-	int64_t local = now + h->offsets[k].seconds;
+	int64_t local = now + h->zone.offsets[k].seconds;
 	unsigned day = (unsigned)((local / DAY_SECONDS + 4) % 7); /* 1970 began on a Thursday */
 	unsigned minute = (unsigned)(local % DAY_SECONDS / 60);
 

@@ -53,6 +53,7 @@ struct incident {
 	uint64_t blind_since_ns;                     /* since when its sampler gives no value, 0: it sees */
 	uint64_t lower_since_ns;                     /* since when level is below the one told, 0: it is not */
 	bool object_gone, acknowledged, flapping;
+	char silence[17];                       /* id of the silence in force, as of the last tick; "": none. Not stored */
 	char *by;                               /* who acknowledged or closed it, "" when nobody did */
 	char attached_to[INCIDENT_KEY_LEN + 1]; /* WAS: the host-silent incident of the same outage, "" when none fired */
 	unsigned reopened;                      /* times it came back within the grace time */

@@ -5,41 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "clock.h"
+#include "doc.h"
 #include "err.h"
-#include "utf8.h"
-
-/* A string of s; bytes that are no UTF-8 become '?', as JSON has no room for them. */
-static json_t *
-text(const char *s)
-{
-	json_t *json = json_string(s);
-	if (json != NULL)
-		return json;
-	char *clean = strdup(s);
-	if (clean == NULL)
-		return NULL;
-	for (char *p = clean; *p != '\0';) {
-		size_t len = utf8_sequence((const unsigned char *)p);
-
-		if (len == 0)
-			*p = '?';
-		p += len == 0 ? 1 : len;
-	}
-	json = json_string(clean);
-	free(clean);
-	return json;
-}
 
 /* Adds what is known; all return 0, or nonzero when memory is out. */
-static int
-put_text(json_t *o, const char *name, const char *s)
-{
-	return json_object_set_new(o, name, text(s));
-}
-
 static int
 put_number(json_t *o, const char *name, double value)
 {
@@ -50,22 +20,6 @@ static int
 put_ns(json_t *o, const char *name, uint64_t ns)
 {
 	return json_object_set_new(o, name, json_integer((json_int_t)ns));
-}
-
-static int
-put_time(json_t *o, const char *name, uint64_t ns)
-{
-	char stamp[40], unix_name[40];
-	struct tm tm;
-	time_t seconds = (time_t)(ns / NSEC_PER_SEC);
-
-	if (ns == 0 || gmtime_r(&seconds, &tm) == NULL)
-		return 0;
-	size_t len = strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(stamp + len, sizeof(stamp) - len, ".%03uZ", (unsigned)(ns % NSEC_PER_SEC / NSEC_PER_MSEC));
-	snprintf(unix_name, sizeof(unix_name), "%s_unix", name);
-	return json_object_set_new(o, name, json_string(stamp)) |
-	    json_object_set_new(o, unix_name, json_integer((json_int_t)seconds));
 }
 
 /* An object kept as text; "" is the empty one. */
@@ -81,15 +35,15 @@ static json_t *
 line_to_json(const struct incident_line *line, bool for_store)
 {
 	json_t *o = json_object();
-	int failed = put_text(o, "rule", line->rule_id) | put_text(o, "status", rule_status_word(line->status)) |
-	    put_text(o, "level", rule_level_word(line->level)) | put_text(o, "labels", line->labels) |
-	    put_time(o, "since", line->since_ns) | put_time(o, "cleared", line->cleared_ns) |
+	int failed = doc_put_text(o, "rule", line->rule_id) | doc_put_text(o, "status", rule_status_word(line->status)) |
+	    doc_put_text(o, "level", rule_level_word(line->level)) | doc_put_text(o, "labels", line->labels) |
+	    doc_put_time(o, "since", line->since_ns) | doc_put_time(o, "cleared", line->cleared_ns) |
 	    json_object_set_new(o, "gone", json_boolean(line->gone)) | put_number(o, "value", line->value) |
 	    put_number(o, "threshold", line->threshold) | put_number(o, "used", line->used) |
 	    put_number(o, "limit", line->limit) | put_number(o, "seconds_to_limit", line->seconds_to_limit) |
-	    put_text(o, "document", line->doc) | put_text(o, "threshold_source", line->threshold_source) |
-	    put_text(o, "reason", line->reason) | put_text(o, "summary", line->summary) |
-	    put_text(o, "description", line->description) | put_text(o, "remedy", line->remedy);
+	    doc_put_text(o, "document", line->doc) | doc_put_text(o, "threshold_source", line->threshold_source) |
+	    doc_put_text(o, "reason", line->reason) | doc_put_text(o, "summary", line->summary) |
+	    doc_put_text(o, "description", line->description) | doc_put_text(o, "remedy", line->remedy);
 
 	if (for_store)
 		failed |= put_ns(o, "since_ns", line->since_ns) | put_ns(o, "cleared_ns", line->cleared_ns) |
@@ -105,14 +59,11 @@ line_to_json(const struct incident_line *line, bool for_store)
 static json_t *
 host_to_json(const struct incident *i)
 {
-	char uuid[37];
-	const uint8_t *u = i->host_uuid;
 	json_t *o = json_object();
 
-	snprintf(uuid, sizeof(uuid), "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1],
-	    u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
-	if (put_text(o, "name", i->host_name) | put_text(o, "uuid", uuid) | put_text(o, "os", i->host_os) |
-	    put_text(o, "release", i->host_release) | put_object(o, "labels", i->host_labels_json)) {
+	if (doc_put_text(o, "name", i->host_name) | doc_put_uuid(o, "uuid", i->host_uuid) |
+	    doc_put_text(o, "os", i->host_os) | doc_put_text(o, "release", i->host_release) |
+	    put_object(o, "labels", i->host_labels_json)) {
 		json_decref(o);
 		return NULL;
 	}
@@ -134,7 +85,7 @@ state_to_json(const struct incident *i)
 	    put_ns(o, "lower_since_ns", i->lower_since_ns) |
 	    json_object_set_new(o, "told_open", json_boolean(i->told.open)) |
 	    json_object_set_new(o, "told_level", json_integer(i->told.level)) | put_ns(o, "told_ns", i->told.at_ns) |
-	    put_text(o, "told_routes", i->told_routes) | put_ns(o, "repeat_ns", i->told.repeat_ns) |
+	    doc_put_text(o, "told_routes", i->told_routes) | put_ns(o, "repeat_ns", i->told.repeat_ns) |
 	    json_object_set_new(o, "n_changes", json_integer(i->n_changes)) | json_object_set_new(o, "changes_ns", changes);
 	if (failed) {
 		json_decref(o);
@@ -151,22 +102,26 @@ document(const struct incident *i, const char *event, bool for_store)
 	int failed = json_object_set_new(o, "version", json_integer(1));
 
 	if (event != NULL)
-		failed |= put_text(o, "event", event);
-	failed |= put_text(o, "key", i->key) | json_object_set_new(o, "generation", json_integer(i->generation)) |
-	    put_text(o, "status", incident_status_word(i->status)) | put_text(o, "level", rule_level_word(i->level)) |
-	    put_text(o, "worst_level", rule_level_word(i->worst_level)) | json_object_set_new(o, "host", host_to_json(i)) |
-	    put_text(o, "cause", i->cause) | put_text(o, "object", i->object) | put_object(o, "labels", i->labels_json) |
-	    put_text(o, "summary", i->n_lines > 0 ? i->lines[0].summary : "") | put_time(o, "opened", i->opened_ns) |
-	    put_time(o, "changed", i->changed_ns) | put_time(o, "resolved", i->resolved_ns) |
-	    put_time(o, "blind_since", i->blind_since_ns) |
+		failed |= doc_put_text(o, "event", event);
+	failed |= doc_put_text(o, "key", i->key) | json_object_set_new(o, "generation", json_integer(i->generation)) |
+	    doc_put_text(o, "status", incident_status_word(i->status)) |
+	    doc_put_text(o, "level", rule_level_word(i->level)) |
+	    doc_put_text(o, "worst_level", rule_level_word(i->worst_level)) |
+	    json_object_set_new(o, "host", host_to_json(i)) | doc_put_text(o, "cause", i->cause) |
+	    doc_put_text(o, "object", i->object) | put_object(o, "labels", i->labels_json) |
+	    doc_put_text(o, "summary", i->n_lines > 0 ? i->lines[0].summary : "") | doc_put_time(o, "opened", i->opened_ns) |
+	    doc_put_time(o, "changed", i->changed_ns) | doc_put_time(o, "resolved", i->resolved_ns) |
+	    doc_put_time(o, "blind_since", i->blind_since_ns) |
 	    json_object_set_new(o, "object_gone", json_boolean(i->object_gone)) |
 	    json_object_set_new(o, "flapping", json_boolean(i->flapping)) |
 	    json_object_set_new(o, "acknowledged", json_boolean(i->acknowledged)) |
 	    json_object_set_new(o, "reopened", json_integer(i->reopened));
+	if (i->silence[0] != '\0' && !for_store)
+		failed |= doc_put_text(o, "silenced_by", i->silence);
 	if (i->by[0] != '\0')
-		failed |= put_text(o, "by", i->by);
+		failed |= doc_put_text(o, "by", i->by);
 	if (i->attached_to[0] != '\0')
-		failed |= put_text(o, "attached_to", i->attached_to);
+		failed |= doc_put_text(o, "attached_to", i->attached_to);
 	for (size_t k = 0; k < i->n_lines; k++)
 		failed |= json_array_append_new(lines, line_to_json(&i->lines[k], for_store));
 	failed |= json_object_set_new(o, "lines", lines);
@@ -236,25 +191,6 @@ get_number(const json_t *o, const char *name)
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static bool
-get_uuid(const char *s, uint8_t uuid[16])
-{
-	char hex[33];
-	size_t n = 0;
-
-	if (s == NULL)
-		return false;
-	for (; *s != '\0'; s++) {
-		if (*s == '-')
-			continue;
-		if (n == 32)
-			return false;
-		hex[n++] = *s;
-	}
-	hex[n] = '\0';
-	return incident_key_parse(hex, uuid);
-}
-
 static int
 line_from_json(const json_t *o, struct incident *i)
 {
@@ -317,7 +253,7 @@ incident_read(const char *json, struct incident *out)
 	int err = HIWAT_E_FORMAT;
 
 	if (key == NULL || !incident_key_parse(key, bytes) || !json_is_object(state) ||
-	    !get_uuid(json_string_value(json_object_get(host, "uuid")), i.host_uuid))
+	    !doc_parse_uuid(json_string_value(json_object_get(host, "uuid")), i.host_uuid))
 		goto out;
 	snprintf(i.key, sizeof(i.key), "%s", key);
 	if (attached != NULL && incident_key_parse(attached, bytes))

@@ -23,6 +23,7 @@
  *   opened, changed, resolved, blind_since
  *                     status was: critical from opened to resolved; no resolved: to the end of what the host had kept
  *   object_gone, flapping, acknowledged   booleans
+ *   silenced_by       id of the silence that keeps it from being told
  *   by                who acknowledged or closed it
  *   reopened          how often it came back within the grace time
  *   attached_to       event was: key of the host-silent incident of that outage

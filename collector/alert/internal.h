@@ -3,6 +3,8 @@
 #define HIWAT_COLLECTOR_ALERT_INTERNAL_H
 
 #include "alert.h"
+#include "hours.h"
+#include "silences.h"
 
 #define ALERT_GRACE_NS (300 * 1000000000ULL)
 #define ALERT_KEEP_NS (86400 * 1000000000ULL) /* ended incidents stay in memory for so long */
@@ -69,14 +71,15 @@ struct entry {
 	struct alert_host_state *host;
 	struct entry *next_of_host;
 	struct incident i;
-	bool dirty;               /* differs from what the store holds */
-	bool update, acknowledge; /* something happened that routes with updates want to know */
-	bool loud;                /* open at warning or worse, when last looked at */
-	bool is_matched;          /* fits is that of how things stand */
-	uint64_t fits;            /* routes, by position, whose conditions it meets */
-	uint64_t knows;           /* routes that were told and not yet of the end */
-	uint64_t touched_ns;      /* outage: last event, by the collector's clock */
-	bool over;                /* outage: its backlog is there whole */
+	bool dirty;                           /* differs from what the store holds */
+	bool update, acknowledge;             /* something happened that routes with updates want to know */
+	bool loud;                            /* open at warning or worse, when last looked at */
+	unsigned matched;                     /* the conditions it was held against: of alerts, 0 none since it changed */
+	uint64_t fits;                        /* routes, by position, whose conditions it meets */
+	uint64_t silenced[SILENCES_MAX / 64]; /* likewise silences, whether in force or not */
+	uint64_t knows;                       /* routes that were told and not yet of the end */
+	uint64_t touched_ns;                  /* outage: last event, by the collector's clock */
+	bool over;                            /* outage: its backlog is there whole */
 };
 
 struct alerts {
@@ -84,8 +87,12 @@ struct alerts {
 	const struct alert_route *routes;
 	size_t n_routes;
 	struct map incidents, hosts;
-	uint64_t now_ns;   /* the latest time that was handed in by live events and ticks */
-	uint64_t prune_ns; /* when the store is next asked to forget */
+	struct silence *silences[SILENCES_MAX]; /* owned; the oldest first */
+	size_t n_silences;
+	struct zone zone;
+	unsigned conditions; /* grows when routes or silences change */
+	uint64_t now_ns;     /* the latest time that was handed in by live events and ticks */
+	uint64_t prune_ns;   /* when the store is next asked to forget */
 	/* The batch whose events are being taken. */
 	struct alert_host_state *batch_host;
 	uint64_t stream, sequence, batch_ns;
@@ -125,8 +132,15 @@ outage_event(struct alerts *a, struct alert_host_state *host, const struct alert
 /* Whether the backlog has come to rest and the outage can be told. */
 bool outage_over(const struct entry *e, uint64_t wall_ns);
 
+/* A place for the silence, if need be that of one that has ended. False when all are taken. */
+bool silences_keep(struct alerts *a, struct silence *s, uint64_t wall_ns);
+/* Those that ended so long ago leave memory; the store keeps them longer. */
+void silences_forget(struct alerts *a, uint64_t wall_ns, uint64_t ended_ns);
+
 /* What there is to tell of an incident now. */
 enum tell entry_tell(const struct alerts *a, struct entry *e, uint64_t wall_ns);
+/* The silence in force that is for it, or NULL. */
+const struct silence *entry_silence(const struct alerts *a, struct entry *e, uint64_t wall_ns);
 /* Whether a route, by position, takes the incident as it stands now. */
 bool entry_reaches(const struct alerts *a, struct entry *e, size_t route, uint64_t wall_ns);
 /* The names of the routes that know of it as text, and back. False when memory is out. */

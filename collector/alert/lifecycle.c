@@ -1,7 +1,6 @@
 /* One incident's life: opening, rising, ending, flapping, and what of it is to be told. No store, no allocation. */
 #include <string.h>
 
-#include "hours.h"
 #include "internal.h"
 #include "match.h"
 
@@ -92,7 +91,7 @@ entry_settle(struct entry *e, uint64_t wall_ns)
 		i->by[0] = '\0';
 	}
 	e->loud = loud;
-	e->is_matched = false;
+	e->matched = 0;
 	i->changed_ns = wall_ns;
 	e->dirty = true;
 }
@@ -132,6 +131,31 @@ route_repeats(const struct alert_route *route, const struct incident_told *told,
 	return (wall_ns - told->at_ns) / route->repeat_ns > (done - told->at_ns) / route->repeat_ns;
 }
 
+/* Conditions cost more than looking at a clock, and their result changes with the incident alone. */
+static void
+hold_against_conditions(const struct alerts *a, struct entry *e)
+{
+	if (e->matched == a->conditions)
+		return;
+	e->fits = 0;
+	for (size_t k = 0; k < a->n_routes; k++)
+		e->fits |= (uint64_t)match_incident(a->routes[k].match, &e->i) << k;
+	memset(e->silenced, 0, sizeof(e->silenced));
+	for (size_t k = 0; k < a->n_silences; k++)
+		e->silenced[k / 64] |= (uint64_t)silence_fits(a->silences[k], &e->i) << k % 64;
+	e->matched = a->conditions;
+}
+
+const struct silence *
+entry_silence(const struct alerts *a, struct entry *e, uint64_t wall_ns)
+{
+	hold_against_conditions(a, e);
+	for (size_t k = 0; k < a->n_silences; k++)
+		if ((e->silenced[k / 64] >> k % 64 & 1) != 0 && silence_is_active(a->silences[k], wall_ns))
+			return a->silences[k];
+	return NULL;
+}
+
 bool
 entry_reaches(const struct alerts *a, struct entry *e, size_t route, uint64_t wall_ns)
 {
@@ -139,12 +163,7 @@ entry_reaches(const struct alerts *a, struct entry *e, size_t route, uint64_t wa
 
 	if (e->i.level < r->min_level || !hours_contain(r->hours, wall_ns))
 		return false;
-	if (!e->is_matched) {
-		e->fits = 0;
-		for (size_t k = 0; k < a->n_routes; k++)
-			e->fits |= (uint64_t)match_incident(a->routes[k].match, &e->i) << k;
-		e->is_matched = true;
-	}
+	hold_against_conditions(a, e);
 	return (e->fits >> route & 1) != 0;
 }
 
@@ -174,11 +193,15 @@ entry_tell(const struct alerts *a, struct entry *e, uint64_t wall_ns)
 
 	if (e->host->silent && !entry_is_silence(e))
 		return TELL_NONE;
-	if (i->status == INCIDENT_WAS)
-		return i->told.at_ns == 0 && outage_over(e, wall_ns) ? TELL_WAS : TELL_NONE;
-	bool loud = is_loud(i);
-	if (!loud && !i->told.open)
+	if (i->status == INCIDENT_WAS && (i->told.at_ns != 0 || !outage_over(e, wall_ns)))
 		return TELL_NONE;
+	bool loud = is_loud(i);
+	if (i->status != INCIDENT_WAS && !loud && !i->told.open)
+		return TELL_NONE;
+	if ((loud || i->status == INCIDENT_WAS) && entry_silence(a, e, wall_ns) != NULL)
+		return TELL_NONE;
+	if (i->status == INCIDENT_WAS)
+		return TELL_WAS;
 	if (loud && i->told.open && e->acknowledge)
 		return TELL_ACKNOWLEDGE;
 	if (i->flapping && i->told.at_ns != 0 && wall_ns < i->told.at_ns + ALERT_FLAP_INTERVAL_NS)

@@ -1,9 +1,11 @@
 /* What people ask for: lists, acknowledgements, closing; and the comparison with the rules after a restart. */
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "err.h"
 #include "internal.h"
+#include "store.h"
 
 static struct entry *
 open_entry(const struct alerts *a, const char *key)
@@ -44,6 +46,104 @@ alerts_close(struct alerts *a, const char *key, const char *by, uint64_t wall_ns
 	entry_end(e, INCIDENT_RESOLVED, wall_ns);
 	host_relabel(e->host);
 	return alerts_write(a, e->host, 0, false, 0, wall_ns);
+}
+
+void
+silences_forget(struct alerts *a, uint64_t wall_ns, uint64_t ended_ns)
+{
+	size_t kept = 0;
+
+	for (size_t k = 0; k < a->n_silences; k++) {
+		if (wall_ns >= a->silences[k]->ends_ns + ended_ns)
+			silence_free(a->silences[k]);
+		else
+			a->silences[kept++] = a->silences[k];
+	}
+	if (kept != a->n_silences)
+		a->conditions++; /* the others moved up */
+	a->n_silences = kept;
+}
+
+bool
+silences_keep(struct alerts *a, struct silence *s, uint64_t wall_ns)
+{
+	if (a->n_silences == SILENCES_MAX)
+		silences_forget(a, wall_ns, 0);
+	if (a->n_silences == SILENCES_MAX)
+		return false;
+	a->silences[a->n_silences++] = s;
+	a->conditions++;
+	return true;
+}
+
+static int
+store_silence(struct alerts *a, const struct silence *s, uint64_t wall_ns)
+{
+	json_t *o = silence_to_json(s, wall_ns);
+	char *json = o != NULL ? json_dumps(o, JSON_COMPACT) : NULL;
+	struct store_silence row = { .json = json, .ends_ns = s->ends_ns };
+	struct store_change change = { .silence = &row, .wall_ns = wall_ns };
+
+	memcpy(row.id, s->id, sizeof(row.id));
+	int err = json == NULL ? HIWAT_E_NOMEM : store_put(a->store, &change);
+	json_decref(o);
+	free(json);
+	return err;
+}
+
+int
+alerts_add_silence(struct alerts *a, struct silence *s, uint64_t wall_ns)
+{
+	int err = silences_keep(a, s, wall_ns) ? 0 : HIWAT_E_FULL;
+
+	if (err != 0) {
+		silence_free(s);
+		return err;
+	}
+	err = store_silence(a, s, wall_ns);
+	if (err != 0) {
+		a->n_silences--; /* it is the last one */
+		a->conditions++;
+		silence_free(s);
+	}
+	return err;
+}
+
+int
+alerts_end_silence(struct alerts *a, const char *id, uint64_t wall_ns, const struct silence **silence)
+{
+	for (size_t k = 0; k < a->n_silences; k++) {
+		struct silence *s = a->silences[k];
+		uint64_t begins_ns = s->begins_ns, ends_ns = s->ends_ns;
+
+		if (strcmp(s->id, id) != 0)
+			continue;
+		if (wall_ns < ends_ns)
+			s->ends_ns = wall_ns;
+		if (begins_ns >= s->ends_ns)
+			s->begins_ns = s->ends_ns - 1; /* it never began; what is stored is a silence still */
+		int err = store_silence(a, s, wall_ns);
+		if (err != 0) {
+			s->begins_ns = begins_ns;
+			s->ends_ns = ends_ns;
+		}
+		*silence = s;
+		return err;
+	}
+	return HIWAT_E_NODATA;
+}
+
+void
+alerts_each_silence(const struct alerts *a, void (*fn)(void *arg, const struct silence *s), void *arg)
+{
+	for (size_t k = a->n_silences; k > 0; k--)
+		fn(arg, a->silences[k - 1]);
+}
+
+const struct zone *
+alerts_zone(const struct alerts *a)
+{
+	return &a->zone;
 }
 
 const struct incident *

@@ -44,7 +44,7 @@ tally_open(struct tally *t, uint64_t wall_ns)
 
 	if (!tally_open_store(t))
 		return false;
-	t->alerts = alerts_new(t->store, &tally_route, 1, wall_ns, &unreadable);
+	t->alerts = alerts_new(t->store, &tally_route, 1, NULL, wall_ns, &unreadable);
 	if (t->alerts == NULL)
 		tally_close(t);
 	return t->alerts != NULL;

@@ -24,10 +24,12 @@ job_new_change(const struct store_change *change)
 {
 	struct job *job = calloc(1, sizeof(*job));
 	struct store_incident *incidents = calloc(change->n_incidents + 1, sizeof(*incidents));
+	struct store_silence *silence = change->silence != NULL ? calloc(1, sizeof(*silence)) : NULL;
 	struct outbox_row *rows = calloc(change->n_notifications + 1, sizeof(*rows));
-	if (job == NULL || incidents == NULL || rows == NULL) {
+	if (job == NULL || incidents == NULL || rows == NULL || (change->silence != NULL && silence == NULL)) {
 		free(job);
 		free(incidents);
+		free(silence);
 		free(rows);
 		return NULL;
 	}
@@ -35,6 +37,7 @@ job_new_change(const struct store_change *change)
 	job->bytes = sizeof(*job) + change->n_incidents * sizeof(*incidents) + change->n_notifications * sizeof(*rows);
 	job->change.incidents = incidents;
 	job->change.notifications = rows;
+	job->change.silence = silence;
 	job->change.n_incidents = job->change.n_notifications = 0;
 	for (size_t i = 0; i < change->n_incidents; i++) {
 		char *json = NULL;
@@ -54,6 +57,15 @@ job_new_change(const struct store_change *change)
 		if (!copy(from->route, &rows[i].route, &job->bytes) || !copy(from->event, &rows[i].event, &job->bytes) ||
 		    !copy(from->payload, &rows[i].payload, &job->bytes))
 			goto fail;
+	}
+	if (silence != NULL) {
+		char *json = NULL;
+
+		*silence = *change->silence;
+		silence->json = NULL;
+		if (!copy(change->silence->json, &json, &job->bytes))
+			goto fail;
+		silence->json = json;
 	}
 	return job;
 fail:
@@ -86,6 +98,10 @@ job_free(struct job *job)
 		for (size_t i = 0; i < job->change.n_incidents; i++)
 			free((char *)(uintptr_t)incidents[i].json);
 		free(incidents);
+		struct store_silence *silence = (struct store_silence *)(uintptr_t)job->change.silence;
+		if (silence != NULL)
+			free((char *)(uintptr_t)silence->json);
+		free(silence);
 		store_outbox_free((struct outbox_row *)(uintptr_t)job->change.notifications, job->change.n_notifications);
 	}
 	free(job->text);

@@ -62,6 +62,35 @@ store_each_incident(struct store *store, uint64_t closed_since_ns, bool (*fn)(vo
 }
 
 int
+store_each_silence(struct store *store, bool (*fn)(void *arg, const char *json), void *arg)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *s = NULL;
+	int code = SQLITE_DONE;
+	int err = store_connect(store->path, false, &db);
+
+	if (err != 0)
+		return err;
+	err = store_error(sqlite3_prepare_v2(db, "SELECT json FROM silences ORDER BY ends_ns", -1, &s, NULL));
+	if (err == 0) {
+		while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+			const char *json = (const char *)sqlite3_column_text(s, 0);
+
+			if (json == NULL) {
+				code = SQLITE_NOMEM;
+				break;
+			}
+			if (!fn(arg, json))
+				break;
+		}
+		err = store_error(code);
+	}
+	sqlite3_finalize(s);
+	sqlite3_close(db);
+	return err;
+}
+
+int
 store_each_progress(struct store *store,
     bool (*fn)(void *arg, const uint8_t uuid[16], uint64_t stream, bool late, uint64_t sequence), void *arg)
 {

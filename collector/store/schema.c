@@ -46,6 +46,11 @@ static const char *const migrations[] = {
 	" changed_ns INTEGER NOT NULL,"
 	" PRIMARY KEY (host, stream, late)) WITHOUT ROWID;"
 	"CREATE INDEX progress_changed ON progress (changed_ns);",
+	"CREATE TABLE silences ("
+	" id TEXT NOT NULL PRIMARY KEY,"
+	" ends_ns INTEGER NOT NULL,"
+	" json TEXT NOT NULL);"
+	"CREATE INDEX silences_ends ON silences (ends_ns);",
 };
 
 #define SCHEMA_VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))

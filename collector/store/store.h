@@ -34,12 +34,20 @@ struct store_incident {
 	bool closed; /* nothing more is expected of it: store_each_incident() may leave it out */
 };
 
+/* A silence as the collector's document; borrowed. */
+struct store_silence {
+	char id[17];
+	const char *json;
+	uint64_t ends_ns; /* Unix time */
+};
+
 /* One change, all that one batch did to one host: written whole or not at all. Everything is borrowed and copied. */
 struct store_change {
 	const struct store_incident *incidents;
 	size_t n_incidents;
 	const struct outbox_row *notifications; /* route, event and payload are read, never changed */
 	size_t n_notifications;
+	const struct store_silence *silence; /* NULL: none */
 	uint64_t wall_ns;
 	uint8_t host_uuid[16];
 	uint64_t stream, sequence; /* the batch that caused it; stream 0: none */
@@ -74,11 +82,12 @@ bool store_healthy(struct store *store, const char **why);
  */
 int store_each_incident(struct store *store, uint64_t closed_since_ns,
     bool (*fn)(void *arg, const char *key, const char *json), void *arg);
+int store_each_silence(struct store *store, bool (*fn)(void *arg, const char *json), void *arg);
 int store_each_progress(struct store *store,
     bool (*fn)(void *arg, const uint8_t uuid[16], uint64_t stream, bool late, uint64_t sequence), void *arg);
 /*
  * Forgets a bounded piece of what is older than 30 days or more than 100,000 rows: finished notifications, closed
- * incidents, progress. Notifications that are a day past their time without a thread that gave them up (their route is gone)
+ * incidents, progress, silences that ended. Notifications that are a day past their time without a thread that gave them up (their route is gone)
  * are given up. Queued like a change; alerts_tick() calls it once a minute.
  */
 int store_prune(struct store *store, uint64_t now_ns);

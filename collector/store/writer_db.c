@@ -16,6 +16,7 @@ enum {
 	ROLLBACK,
 	PUT_INCIDENT,
 	PUT_PROGRESS,
+	PUT_SILENCE,
 	MERGE,
 	ADD_ROW,
 	DONE,
@@ -27,6 +28,7 @@ enum {
 	PRUNE_INCIDENTS,
 	PRUNE_INCIDENT_ROWS,
 	PRUNE_PROGRESS,
+	PRUNE_SILENCES,
 	N_STATEMENTS
 };
 
@@ -38,6 +40,8 @@ static const char *const statements[N_STATEMENTS] = {
 			 " ON CONFLICT (key) DO UPDATE SET closed = ?2, changed_ns = ?3, json = ?4",
 	[PUT_PROGRESS] = "INSERT INTO progress (host, stream, late, sequence, changed_ns) VALUES (?1, ?2, ?3, ?4, ?5)"
 			 " ON CONFLICT (host, stream, late) DO UPDATE SET sequence = max(sequence, ?4), changed_ns = ?5",
+	[PUT_SILENCE] = "INSERT INTO silences (id, ends_ns, json) VALUES (?1, ?2, ?3)"
+			" ON CONFLICT (id) DO UPDATE SET ends_ns = ?2, json = ?3",
 	/* What only repeats or refines is obsolete once something newer of that incident waits for that route. */
 	[MERGE] = "UPDATE outbox SET state = 3, finished_ns = ?3 WHERE state = 0 AND route = ?1 AND incident_key = ?2"
 		  " AND event IN ('repeat', 'update', 'acknowledge')",
@@ -63,6 +67,8 @@ static const char *const statements[N_STATEMENTS] = {
 				" (SELECT count(*) FROM incidents WHERE closed = 1) - " KEEP_ROWS ")))",
 	[PRUNE_PROGRESS] = "DELETE FROM progress WHERE (host, stream, late) IN (SELECT host, stream, late FROM progress"
 			   " WHERE changed_ns < ?1 LIMIT " PRUNE_ROWS ")",
+	[PRUNE_SILENCES] = "DELETE FROM silences WHERE id IN (SELECT id FROM silences WHERE ends_ns < ?1"
+			   " LIMIT " PRUNE_ROWS ")",
 };
 
 struct writer_db {
@@ -167,6 +173,14 @@ write_change(struct writer_db *w, const struct store_change *c)
 		bind_u64(s, 5, c->wall_ns);
 		code = run(w, PUT_PROGRESS);
 	}
+	if (code == SQLITE_OK && c->silence != NULL) {
+		sqlite3_stmt *s = w->stmt[PUT_SILENCE];
+
+		bind_text(s, 1, c->silence->id);
+		bind_u64(s, 2, c->silence->ends_ns);
+		bind_text(s, 3, c->silence->json);
+		code = run(w, PUT_SILENCE);
+	}
 	return code;
 }
 
@@ -188,7 +202,7 @@ prune(struct writer_db *w, uint64_t now_ns)
 	uint64_t waiting_before = now_ns > DAY_NS ? now_ns - DAY_NS : 0;
 	int code = SQLITE_OK;
 
-	for (int which = PRUNE_WAITING; code == SQLITE_OK && which <= PRUNE_PROGRESS; which++) {
+	for (int which = PRUNE_WAITING; code == SQLITE_OK && which <= PRUNE_SILENCES; which++) {
 		if (sqlite3_bind_parameter_count(w->stmt[which]) > 0)
 			bind_u64(w->stmt[which], 1, which == PRUNE_WAITING ? waiting_before : before);
 		code = run(w, which);

@@ -91,7 +91,7 @@ open_all(void)
 
 	ck_assert_int_eq(store_open(path, &store, &moved), 0);
 	ck_assert_ptr_null(moved);
-	alerts = alerts_new(store, routes, ROUTES, START + now_s * NSEC_PER_SEC, &unreadable);
+	alerts = alerts_new(store, routes, ROUTES, NULL, START + now_s * NSEC_PER_SEC, &unreadable);
 	ck_assert_ptr_nonnull(alerts);
 	ck_assert_uint_eq(unreadable, 0);
 }

@@ -120,7 +120,7 @@ START_TEST(unreadable_incidents_are_counted)
 	ck_assert_int_eq(store_put(store, &change), 0);
 	ck_assert_int_eq(store_flush(store), 0);
 	alerts_free(alerts);
-	alerts = alerts_new(store, routes, 2, START, &unreadable);
+	alerts = alerts_new(store, routes, 2, NULL, START, &unreadable);
 	ck_assert_ptr_nonnull(alerts);
 	ck_assert_uint_eq(unreadable, 1);
 }
@@ -263,7 +263,7 @@ take_batches(int out)
 	size_t unreadable = 0;
 
 	if (store_open(path, &store, &moved) != 0 || moved != NULL ||
-	    (alerts = alerts_new(store, routes, ROUTES, START, &unreadable)) == NULL || unreadable != 0)
+	    (alerts = alerts_new(store, routes, ROUTES, NULL, START, &unreadable)) == NULL || unreadable != 0)
 		_exit(1);
 	for (uint64_t n = 1; n <= BATCHES; n++) {
 		struct host_view v = view();

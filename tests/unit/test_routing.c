@@ -9,6 +9,7 @@
 #include "err.h"
 #include "hours.h"
 #include "match.h"
+#include "silences.h"
 
 static const struct {
 	const char *terms[3];
@@ -114,10 +115,12 @@ utc_ns(const char *text)
 START_TEST(hours_of_the_week)
 {
 	struct hours *hours = NULL;
+	struct zone zone;
 
 	ck_assert_ptr_null(hours_check(hours_rows[_i].when));
-	ck_assert_ptr_null(hours_check_zone(hours_rows[_i].zone));
-	ck_assert_int_eq(hours_new(&hours_rows[_i].when, 1, hours_rows[_i].zone, utc_ns("2026-12-01T00:00:00Z"), &hours), 0);
+	ck_assert_ptr_null(zone_check(hours_rows[_i].zone));
+	ck_assert_int_eq(zone_load(&zone, hours_rows[_i].zone, utc_ns("2026-12-01T00:00:00Z")), 0);
+	ck_assert_int_eq(hours_new(&hours_rows[_i].when, 1, &zone, &hours), 0);
 	ck_assert_msg(hours_contain(hours, utc_ns(hours_rows[_i].utc)) == hours_rows[_i].open, "%s %s", hours_rows[_i].when,
 	    hours_rows[_i].utc);
 	hours_free(hours);
@@ -133,7 +136,7 @@ START_TEST(bad_hours_are_refused)
 	struct hours *hours = NULL;
 
 	ck_assert_ptr_nonnull(hours_check(bad_hours[_i]));
-	ck_assert_int_eq(hours_new(&bad_hours[_i], 1, NULL, START, &hours), HIWAT_E_CONFIG);
+	ck_assert_int_eq(hours_new(&bad_hours[_i], 1, &(struct zone){ 0 }, &hours), HIWAT_E_CONFIG);
 }
 END_TEST
 
@@ -142,8 +145,8 @@ START_TEST(zones_are_known)
 	static const char *const bad[] = { "", "/etc/passwd", "../passwd", "Europe/Nowhere" };
 
 	for (size_t k = 0; k < ARRAY_LEN(bad); k++)
-		ck_assert_ptr_nonnull(hours_check_zone(bad[k]));
-	ck_assert_ptr_null(hours_check_zone("UTC"));
+		ck_assert_ptr_nonnull(zone_check(bad[k]));
+	ck_assert_ptr_null(zone_check("UTC"));
 }
 END_TEST
 
@@ -188,7 +191,7 @@ make_routes(struct alert_route list[3])
 	static const char *const mail[] = { "role=mail" }, *const pf[] = { "rule=~pf-.*" },
 				 *const office[] = { "08:00-18:00" };
 
-	ck_assert_int_eq(hours_new(office, 1, "UTC", START, &day), 0);
+	ck_assert_int_eq(hours_new(office, 1, &(struct zone){ 0 }, &day), 0); /* without offsets: UTC */
 	ck_assert_int_eq(match_new(mail, 1, &matches[1]), 0);
 	ck_assert_int_eq(match_new(pf, 1, &matches[2]), 0);
 	list[0] = (struct alert_route){ .name = "day",
@@ -279,6 +282,181 @@ START_TEST(who_knows_is_stored)
 }
 END_TEST
 
+/* NULL, or why the silence was refused. */
+static const char *
+add_silence(const char *json, char id[SILENCE_ID_LEN + 1])
+{
+	static char text[256];
+	struct silence *s = NULL;
+	struct buf why;
+	uint64_t now_ns = START + now_s * NSEC_PER_SEC;
+	json_t *o = json_loads(json, 0, NULL);
+
+	buf_init(&why, sizeof(text));
+	int err = silence_from_json(o, alerts_zone(alerts), now_ns, false, &s, &why);
+	json_decref(o);
+	snprintf(text, sizeof(text), "%s", buf_str(&why));
+	buf_fini(&why);
+	if (err != 0)
+		return text;
+	if (id != NULL)
+		memcpy(id, s->id, sizeof(s->id));
+	ck_assert_int_eq(alerts_add_silence(alerts, s, now_ns), 0);
+	return NULL;
+}
+
+/* START + 3600 is 1700003600. */
+#define HOUR_LONG "\"by\": \"me\", \"comment\": \"work\", \"ends_unix\": 1700003600"
+
+START_TEST(what_is_silenced_is_told_afterwards)
+{
+	ck_assert_ptr_null(add_silence("{\"match\": [\"rule=filling\"], " HOUR_LONG "}", NULL));
+	event(FILLING, RULE_FIRING, RULE_LEVEL_WARNING, false, false, 0);
+	event(PF, RULE_FIRING, RULE_LEVEL_CRITICAL, false, false, 0);
+	ck_assert_str_eq(news(routes, ROUTES), "all:trigger page:trigger");
+	ck_assert_uint_eq(strlen(incidents().mbuf->silence), SILENCE_ID_LEN);
+	ck_assert_uint_eq(strlen(incidents().other->silence), 0);
+	/* Also a restart changes nothing. */
+	now_s = 3599;
+	close_all();
+	open_all();
+	ck_assert_str_eq(news(routes, ROUTES), "");
+	now_s = 3600;
+	ck_assert_str_eq(news(routes, ROUTES), "all:trigger all:repeat");
+}
+END_TEST
+
+START_TEST(the_end_of_what_was_told_is_told)
+{
+	event(FILLING, RULE_FIRING, RULE_LEVEL_WARNING, false, false, 0);
+	ck_assert_str_eq(news(routes, ROUTES), "all:trigger");
+	ck_assert_ptr_null(add_silence("{\"match\": [\"host=mx1\"], " HOUR_LONG "}", NULL));
+	now_s = 60;
+	event(EXHAUSTED, RULE_FIRING, RULE_LEVEL_CRITICAL, false, false, 0);
+	ck_assert_str_eq(news(routes, ROUTES), "");
+	now_s = 120;
+	event(EXHAUSTED, RULE_OK, RULE_LEVEL_NONE, false, false, 0);
+	event(FILLING, RULE_OK, RULE_LEVEL_NONE, false, false, 0);
+	ck_assert_str_eq(news(routes, ROUTES), "all:resolve");
+	/* What came and went while it was silenced is never told. */
+	event(PF, RULE_FIRING, RULE_LEVEL_CRITICAL, false, false, 0);
+	now_s = 600;
+	event(PF, RULE_OK, RULE_LEVEL_NONE, false, false, 0);
+	now_s = 7200;
+	ck_assert_str_eq(news(routes, ROUTES), "");
+}
+END_TEST
+
+START_TEST(a_silence_can_end_at_once)
+{
+	char id[SILENCE_ID_LEN + 1];
+	const struct silence *s = NULL;
+
+	ck_assert_ptr_null(add_silence("{\"match\": [\"role=mail\"], " HOUR_LONG "}", id));
+	event(FILLING, RULE_FIRING, RULE_LEVEL_WARNING, false, false, 0);
+	ck_assert_str_eq(news(routes, ROUTES), "");
+	now_s = 60;
+	ck_assert_int_eq(alerts_end_silence(alerts, "0123456789abcdef", START, &s), HIWAT_E_NODATA);
+	ck_assert_int_eq(alerts_end_silence(alerts, id, START + now_s * NSEC_PER_SEC, &s), 0);
+	ck_assert_str_eq(s->id, id);
+	ck_assert_str_eq(news(routes, ROUTES), "all:trigger");
+	/* One that has not begun can end too. */
+	ck_assert_ptr_null(add_silence("{\"match\": [\"role=mail\"], \"begins_unix\": 1700003000, " HOUR_LONG "}", id));
+	ck_assert_int_eq(alerts_end_silence(alerts, id, START + now_s * NSEC_PER_SEC, &s), 0);
+	close_all();
+	open_all();
+	now_s = 3100; /* it would be in force */
+	event(FILLING, RULE_OK, RULE_LEVEL_NONE, false, false, 0);
+	ck_assert_str_eq(news(routes, ROUTES), "all:resolve");
+	event(PF, RULE_FIRING, RULE_LEVEL_CRITICAL, false, false, 0);
+	ck_assert_str_eq(news(routes, ROUTES), "all:trigger page:trigger");
+}
+END_TEST
+
+START_TEST(windows_come_every_week)
+{
+	/* 22:13:20 on a Tuesday now. */
+	ck_assert_ptr_null(add_silence("{\"match\": [\"host=mx1\"], \"hours\": [\"wed 02:00-04:00\"], \"by\": \"me\","
+				       " \"comment\": \"backup\", \"ends_unix\": 1800000000}",
+	    NULL));
+	event(FILLING, RULE_FIRING, RULE_LEVEL_WARNING, false, false, 0);
+	ck_assert_str_eq(news(routes, ROUTES), "all:trigger");
+	now_s = 600;
+	event(FILLING, RULE_OK, RULE_LEVEL_NONE, false, false, 0);
+	ck_assert_str_eq(news(routes, ROUTES), "all:resolve");
+	for (unsigned week = 0; week < 2; week++) {
+		now_s = 13601 + week * 7 * DAY; /* 02:00:01 */
+		event(FILLING, RULE_FIRING, RULE_LEVEL_WARNING, false, false, 0);
+		ck_assert_str_eq(news(routes, ROUTES), "");
+		now_s += 7198;
+		ck_assert_str_eq(news(routes, ROUTES), "");
+		now_s += 1; /* 04:00 */
+		ck_assert_str_eq(news(routes, ROUTES), "all:trigger");
+		now_s += 600;
+		event(FILLING, RULE_OK, RULE_LEVEL_NONE, false, false, 0);
+		ck_assert_str_eq(news(routes, ROUTES), "all:resolve");
+	}
+}
+END_TEST
+
+/* For one host, whatever it is called, and no other. */
+START_TEST(silence_of_a_host)
+{
+	ck_assert_ptr_null(add_silence("{\"host_uuid\": \"01020300-0000-0000-0000-000000000000\", " HOUR_LONG "}", NULL));
+	event(FILLING, RULE_FIRING, RULE_LEVEL_WARNING, false, false, 0);
+	ck_assert_str_eq(news(routes, ROUTES), "");
+}
+END_TEST
+
+START_TEST(silences_are_bounded)
+{
+	struct silence *s = NULL;
+	struct buf why;
+	json_t *o = json_loads("{\"match\": [\"a=b\"], " HOUR_LONG "}", 0, NULL);
+
+	buf_init(&why, 100);
+	for (unsigned k = 0; k < SILENCES_MAX; k++)
+		ck_assert_ptr_null(add_silence("{\"match\": [\"a=b\"], " HOUR_LONG "}", NULL));
+	ck_assert_int_eq(silence_from_json(o, alerts_zone(alerts), START, false, &s, &why), 0);
+	ck_assert_int_eq(alerts_add_silence(alerts, s, START), HIWAT_E_FULL);
+	/* Those that have ended make room. */
+	now_s = 3600;
+	ck_assert_ptr_null(add_silence("{\"match\": [\"a=b\"], \"by\": \"me\", \"comment\": \"c\","
+				       " \"ends_unix\": 1700007200}",
+	    NULL));
+	json_decref(o);
+	buf_fini(&why);
+}
+END_TEST
+
+static const struct {
+	const char *json, *why;
+} bad_silences[] = {
+	{ "[]", "an object" },
+	{ "{" HOUR_LONG "}", "match: at least one" },
+	{ "{\"match\": \"a=b\", " HOUR_LONG "}", "match: a list" },
+	{ "{\"match\": [\"a\"], " HOUR_LONG "}", "match, number 1: " },
+	{ "{\"match\": [\"a=b\", 1], " HOUR_LONG "}", "match, number 2: a text" },
+	{ "{\"match\": [\"a=b\"], \"hours\": [\"lunch\"], " HOUR_LONG "}", "hours, number 1: " },
+	{ "{\"match\": [\"a=b\"], \"comment\": \"c\", \"ends_unix\": 1700003600}", "by: " },
+	{ "{\"match\": [\"a=b\"], \"by\": \"me\", \"comment\": \"\", \"ends_unix\": 1700003600}", "comment: " },
+	{ "{\"match\": [\"a=b\"], \"by\": \"me\", \"comment\": \"c\"}", "ends: " },
+	{ "{\"match\": [\"a=b\"], \"by\": \"me\", \"comment\": \"c\", \"ends\": \"tomorrow\"}", "ends: a time" },
+	{ "{\"match\": [\"a=b\"], \"by\": \"me\", \"comment\": \"c\", \"ends_unix\": 99999999999999999}", "ends: a time" },
+	{ "{\"match\": [\"a=b\"], \"by\": \"me\", \"comment\": \"c\", \"ends_unix\": 1600000000}", "ends: a time after" },
+	{ "{\"match\": [\"a=b\"], \"begins_unix\": 1700003600, " HOUR_LONG "}", "ends: a time after" },
+	{ "{\"host_uuid\": \"x\", " HOUR_LONG "}", "host_uuid: " },
+};
+
+START_TEST(bad_silences_are_refused)
+{
+	const char *why = add_silence(bad_silences[_i].json, NULL);
+
+	ck_assert_ptr_nonnull(why);
+	ck_assert_msg(strstr(why, bad_silences[_i].why) != NULL, "%s", why);
+}
+END_TEST
+
 static Suite *
 routing_suite(void)
 {
@@ -291,6 +469,13 @@ routing_suite(void)
 	tcase_add_test(t, each_by_its_own_routes);
 	tcase_add_test(t, taken_over_is_no_news_in_the_morning);
 	tcase_add_test(t, who_knows_is_stored);
+	tcase_add_test(t, what_is_silenced_is_told_afterwards);
+	tcase_add_test(t, the_end_of_what_was_told_is_told);
+	tcase_add_test(t, a_silence_can_end_at_once);
+	tcase_add_test(t, windows_come_every_week);
+	tcase_add_test(t, silence_of_a_host);
+	tcase_add_test(t, silences_are_bounded);
+	tcase_add_loop_test(t, bad_silences_are_refused, 0, ARRAY_LEN(bad_silences));
 	suite_add_tcase(s, t);
 	tcase_add_loop_test(plain, bad_conditions, 0, ARRAY_LEN(bad_terms));
 	tcase_add_loop_test(plain, hours_of_the_week, 0, ARRAY_LEN(hours_rows));

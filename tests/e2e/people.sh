@@ -1,0 +1,118 @@
+#!/bin/sh
+# What people do to incidents of a running collector: silence, take over, and who may.
+# usage: people.sh BUILD_DIRECTORY
+# shellcheck disable=SC2154,SC2119,SC2034 # lib.sh reads and sets variables
+set -eu
+
+BUILD=$1
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+trap 'end_all; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+collector=$BUILD/collector/hiwat-collector
+
+# expect STATUS COMMAND ARGUMENT...: of the collector, against the one that runs; $work/out and $work/err.
+expect() {
+	wanted=$1 command=$2
+	shift 2
+	got=0
+	"$collector" "$command" -u "$web" "$@" >"$work/out" 2>"$work/err" || got=$?
+	[ "$got" -eq "$wanted" ] || fail "status $got, not $wanted: $command $* ($(cat "$work/err"))"
+}
+says() { grep -q "$1" "$work/err" || fail "no '$1' but $(cat "$work/err")"; }
+prints() { grep -q "$1" "$work/out" || fail "no '$1' but $(cat "$work/out")"; }
+request() { curl -s -o "$work/out" -w '%{http_code}' -m 10 "$@"; }
+has_incident() { "$collector" alerts -u "$web" | grep -q "$1"; }
+pages() { [ ! -f "$work/pages" ] || grep -c "$1" "$work/pages" || true; }
+
+make_certificates
+start_receiver -t 120
+mkdir "$work/rules"
+cat >"$work/rules/own.yaml" <<'EOF'
+rules:
+  - id: always
+    cause: always
+    by: []
+    threshold_source: ours
+    reason: for the test
+    warning: hiwat_memory_bytes > 0
+    summary: it has memory
+  - id: quiet
+    cause: quiet
+    by: []
+    threshold_source: ours
+    reason: for the test
+    critical: hiwat_memory_bytes > 0
+    summary: it has memory, too
+EOF
+rules_dir=$work/rules
+configure_collector 0
+printf 'oncall silence 0123456789abcdef0123\n# comment\nboss admin fedcba98765432100123\n' >"$work/tokens"
+sed -i "s|^web:|web:\n  tokens_file: $work/tokens|" "$work/collector.yaml"
+start_collector
+own=$work/collector/admin.token
+[ "$(stat -c %a "$own")" = 600 ] || fail "admin.token is of mode $(stat -c %a "$own")"
+
+say "a silence that is there before the incident"
+expect 0 silence -t "$own" add --comment 'work on it' --by somebody --for 30s rule=quiet role=demo
+prints ' until 20'
+id=$(sed 's/ .*//' "$work/out")
+expect 0 silence list
+prints "^$id  active .* rule=quiet role=demo  somebody (admin): work on it"
+configure_agent
+start_agent
+until_true 20 has_page '"event":"trigger".*"cause":"always"' || fail "no page"
+until_true 10 has_incident 'it has memory, too (silenced)' || fail "not shown as silenced: $("$collector" alerts -u "$web")"
+[ "$(pages '"cause":"quiet"')" -eq 0 ] || fail "told although silenced"
+
+say "taken over"
+printf '0123456789abcdef0123\n' >"$work/token"
+key=$("$collector" alerts -u "$web" | awk '/it has memory$/ { print $1 }')
+expect 0 alerts -t "$work/token" --by me ack "$key"
+until_true 5 has_incident 'it has memory (taken over)' || fail "not taken over"
+curl -s "$web/api/v1/alerts/$key" | grep -q '"by":"me (oncall)"' || fail "by nobody"
+expect 1 alerts -t "$work/token" close "$key"
+says 'it ends by itself'
+expect 1 alerts -t "$work/token" ack 00000000000000000000000000000000
+says 'no incident of this key is open'
+expect 2 alerts -t "$work/token" ack "../$key"
+
+say "the silence ends, also over a restart of the collector"
+end collector KILL
+start_collector
+expect 0 silence list
+prints "^$id  active"
+expect 1 silence -t "$own" expire 0123456789abcdef
+says 'no such silence'
+expect 0 silence -t "$work/token" expire "$id"
+until_true 20 has_page '"event":"trigger".*"cause":"quiet"' || fail "not told after the silence"
+expect 0 silence list
+[ ! -s "$work/out" ] || fail "still listed: $(cat "$work/out")"
+expect 0 silence list -a
+prints "^$id  ended"
+[ "$(pages '"event":"trigger".*"cause":"always"')" -eq 1 ] || fail "told twice"
+
+say "who may not"
+printf '0123456789abcdef0124\n' >"$work/wrong"
+expect 1 silence -t "$work/wrong" add --comment c a=b
+says 'this needs a token'
+expect 3 silence -t "$work/nothing" add --comment c a=b
+says 'No such file'
+[ "$(request -X POST "$web/api/v1/silences" -d '{}')" = 401 ] || fail "without a token"
+[ "$(request -X DELETE "$web/api/v1/silences/$id")" = 401 ] || fail "without a token"
+auth="Authorization: Bearer fedcba98765432100123"
+[ "$(request -X POST -H "$auth" "$web/api/v1/silences" -d '{"comment":"c","ends_unix":4000000000}')" = 422 ] || fail "for all"
+grep -q 'match: at least one' "$work/out" || fail "$(cat "$work/out")"
+[ "$(request -X POST -H "$auth" "$web/api/v1/silences" -d '[')" = 400 ] || fail "no JSON"
+[ "$(request -X POST -H "$auth" "$web/api/v1/hosts" -d '{}')" = 405 ] || fail "hosts cannot be written"
+grep -rq 'fedcba9876543210\|0123456789abcdef0123' "$work"/*.log && fail "a token in the log"
+
+say "tokens that cannot be"
+end collector TERM
+printf 'oncall silence short\n' >"$work/tokens"
+! "$collector" run -c "$work/collector.yaml" 2>"$work/err" || fail "started"
+says "tokens:1: wanted: a token of at least 16 bytes"
+printf 'oncall root 0123456789abcdef0123\n' >"$work/tokens"
+! "$collector" run -c "$work/collector.yaml" 2>"$work/err" || fail "started"
+says "tokens:1: wanted: a role"
+say "ok"
