@@ -18,6 +18,7 @@
 struct client {
 	const char *command, *base;
 	CURL *curl;
+	long http; /* of the last answer */
 };
 
 struct client *
@@ -28,7 +29,7 @@ client_new(const char *command, const char *base)
 	if (c == NULL)
 		return NULL;
 	curl_global_init(CURL_GLOBAL_DEFAULT);
-	*c = (struct client){ command, base, curl_easy_init() };
+	*c = (struct client){ .command = command, .base = base, .curl = curl_easy_init() };
 	if (c->curl == NULL) {
 		client_free(c);
 		return NULL;
@@ -55,9 +56,9 @@ take_bytes(char *data, size_t size, size_t n, void *arg)
 	return buf_ok(out) ? size * n : 0;
 }
 
-/* One request as the handle is set up. *http: its status, 0 when there was no answer. */
+/* One request as the handle is set up. */
 static json_t *
-perform(struct client *c, const char *path, long *http)
+perform(struct client *c, const char *path)
 {
 	struct buf url, answer;
 	char error[CURL_ERROR_SIZE] = "";
@@ -73,12 +74,12 @@ perform(struct client *c, const char *path, long *http)
 	curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, error);
 	curl_easy_setopt(c->curl, CURLOPT_TIMEOUT, 30L);
 	CURLcode code = curl_easy_perform(c->curl);
-	*http = 0;
-	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, http);
+	c->http = 0;
+	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &c->http);
 	if (code != CURLE_OK)
 		fprintf(stderr, "hiwat-collector %s: %s: %s\n", c->command, buf_str(&url),
 		    error[0] != '\0' ? error : curl_easy_strerror(code));
-	else if (*http != 200)
+	else if (c->http != 200)
 		fprintf(stderr, "hiwat-collector %s: %s: %s", c->command, buf_str(&url), buf_str(&answer));
 	else if ((result = json_loads(buf_str(&answer), 0, &where)) == NULL)
 		fprintf(stderr, "hiwat-collector %s: %s: not JSON: %s\n", c->command, buf_str(&url), where.text);
@@ -90,9 +91,13 @@ perform(struct client *c, const char *path, long *http)
 json_t *
 client_get(struct client *c, const char *path)
 {
-	long http;
+	return perform(c, path);
+}
 
-	return perform(c, path, &http);
+long
+client_status(const struct client *c)
+{
+	return c->http;
 }
 
 /* "Authorization: Bearer TOKEN" with the token that the file holds. */
@@ -121,18 +126,18 @@ client_send(struct client *c, const char *method, const char *path, const json_t
 	struct buf header;
 	char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
 	json_t *result = NULL;
-	long http = 0;
 
+	c->http = 0;
 	buf_init(&header, TOKEN_FILE_MAX + 64);
 	if (authorize(c, token_file, &header)) {
 		headers = curl_slist_append(NULL, buf_str(&header));
 		curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
 		curl_easy_setopt(c->curl, CURLOPT_CUSTOMREQUEST, method);
 		curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, text != NULL ? text : "");
-		result = perform(c, path, &http);
+		result = perform(c, path);
 		curl_easy_reset(c->curl);
 	}
-	*status = result != NULL ? 0 : http >= 400 && http < 500 ? 1 : CMD_UNUSABLE;
+	*status = result != NULL ? 0 : c->http >= 400 && c->http < 500 ? 1 : CMD_UNUSABLE;
 	curl_slist_free_all(headers);
 	buf_fini(&header);
 	free(text);

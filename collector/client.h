@@ -15,6 +15,8 @@ void client_free(struct client *c);
 /* The answer to GET base + path, owned by the caller; NULL after the reason was told on standard error. */
 json_t *client_get(struct client *c, const char *path);
 
+/* The HTTP status of the last answer, 0 when there was none. */
+long client_status(const struct client *c);
 /*
  * The same for a request that changes something: body may be NULL, token_file holds the bearer token. *status is an exit
  * status: 0, 1 when the collector refused, CMD_UNUSABLE when it or the token could not be reached.

@@ -5,6 +5,7 @@
 #include "command.h"
 
 int cmd_alerts(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
 int cmd_ledger(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_check(int argc, char **argv);
@@ -15,6 +16,7 @@ int cmd_silence(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 
 extern const char cmd_alerts_usage[];
+extern const char cmd_explain_usage[];
 extern const char cmd_ledger_usage[];
 extern const char cmd_run_usage[];
 extern const char cmd_check_usage[];

@@ -11,6 +11,7 @@ static const struct command commands[] = {
 	{ "routes", "where an incident would go, and a test of a route", cmd_routes_usage, cmd_routes },
 	{ "top", "what runs out next, host by host", cmd_top_usage, cmd_top },
 	{ "alerts", "open incidents; take them over", cmd_alerts_usage, cmd_alerts },
+	{ "explain", "all that is known of an incident, and what to do", cmd_explain_usage, cmd_explain },
 	{ "silence", "keep incidents from being told, for a time", cmd_silence_usage, cmd_silence },
 	{ "ledger", "batches received, host by host", cmd_ledger_usage, cmd_ledger },
 	{ 0 },

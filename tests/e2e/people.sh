@@ -77,6 +77,20 @@ expect 1 alerts -t "$work/token" ack 00000000000000000000000000000000
 says 'no incident of this key is open'
 expect 2 alerts -t "$work/token" ack "../$key"
 
+say "explained"
+expect 0 explain "$key"
+prints "^warning on $host: it has memory\$"
+prints '^  taken over   me (oncall)'
+prints '^always, warning since 20'
+prints '^  value        [0-9.e+]*, threshold 0 (ours)'
+prints '^  why          for the test'
+expect 0 explain "$host"
+prints '^critical on .*: it has memory, too$'
+prints '^  status       open since .*, silenced$'
+expect 1 explain 00000000000000000000000000000000
+expect 1 explain nobody
+expect 2 explain
+
 say "the silence ends, also over a restart of the collector"
 end collector KILL
 start_collector
