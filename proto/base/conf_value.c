@@ -218,28 +218,70 @@ conf_value_text(const struct conf_option *o, const struct yaml_node *node, struc
 	return HIWAT_OK;
 }
 
+/* The next of texts between commas. */
+static bool
+next_item(struct text *rest, struct text *item)
+{
+	if (rest->n == 0)
+		return false;
+	if (!text_until(rest, ',', item)) {
+		*item = *rest;
+		rest->n = 0;
+	}
+	*item = text_trim(*item);
+	return true;
+}
+
+static size_t
+count_items(const char *value)
+{
+	size_t n = 1;
+
+	for (const char *p = value; *p != '\0'; p++)
+		n += *p == ',';
+	return n;
+}
+
 /* A default of texts is written as "a, b": no YAML, since no item of a default needs quotes. */
 static int
 default_list(const char *value, struct conf_list *list)
 {
 	struct text rest = text_of(value), item;
-	size_t n = 1;
 
-	for (const char *p = value; *p != '\0'; p++)
-		n += *p == ',';
-	list->items = calloc(n, sizeof(*list->items));
+	list->items = calloc(count_items(value), sizeof(*list->items));
 	if (list->items == NULL)
 		return HIWAT_E_NOMEM;
-	while (rest.n > 0) {
-		if (!text_until(&rest, ',', &item)) {
-			item = rest;
-			rest.n = 0;
-		}
-		item = text_trim(item);
+	while (next_item(&rest, &item)) {
 		list->items[list->n] = strndup(item.p, item.n);
 		if (list->items[list->n] == NULL)
 			return HIWAT_E_NOMEM;
 		list->n++;
+	}
+	return HIWAT_OK;
+}
+
+/* One of names to texts as "{a: b, c: d}"; a name may stand in single quotes. */
+static int
+default_map(const char *value, struct conf_map *map)
+{
+	struct text rest = text_of(value), item, name;
+
+	map->pairs = calloc(count_items(value), sizeof(*map->pairs));
+	if (map->pairs == NULL)
+		return HIWAT_E_NOMEM;
+	text_skip(&rest, "{");
+	rest.n -= text_ends(rest, "}");
+	while (next_item(&rest, &item)) {
+		if (!text_until(&item, ':', &name))
+			return HIWAT_E_CONFIG;
+		if (text_skip(&name, "'"))
+			name.n--;
+		item = text_trim(item);
+		struct conf_pair *pair = &map->pairs[map->n++];
+		pair->name = strndup(name.p, name.n);
+		pair->value = strndup(item.p, item.n);
+		if (pair->name == NULL || pair->value == NULL)
+			return HIWAT_E_NOMEM;
 	}
 	return HIWAT_OK;
 }
@@ -251,6 +293,8 @@ conf_value_default(const struct conf_option *o, void *member)
 
 	if (o->type == CONF_LIST)
 		return default_list(o->value, member);
+	if (o->type == CONF_MAP)
+		return default_map(o->value, member);
 	if (conf_is_collection(o) || parse_value(o, o->value, false, member, &err) != NULL)
 		return HIWAT_E_CONFIG;
 	return err;
