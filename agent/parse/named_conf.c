@@ -193,6 +193,24 @@ set(struct state *s, struct text name, double value, bool in_view)
 	return HIWAT_OK;
 }
 
+/* What named answers to those who ask for its version; a word, and the only one that the audit asks for. */
+static int
+set_version(struct arena *arena, Hiwat__Record *out, struct text value)
+{
+	Hiwat__Settings *settings = RECORD_ONE(arena, out, settings, settings);
+
+	if (settings == NULL)
+		return HIWAT_E_NOMEM;
+	Hiwat__SettingText *row =
+	    settings->n_texts > 0 ? settings->texts[0] : RECORD_ADD(arena, settings, texts, setting_text);
+	if (text_starts(value, "\""))
+		value = (struct text){ value.p + 1, value.n - 2 };
+	if (row == NULL || (row->name = record_label(arena, TEXT("version"))) == NULL ||
+	    (row->value = record_label(arena, value)) == NULL)
+		return HIWAT_E_NOMEM;
+	return HIWAT_OK;
+}
+
 int
 named_conf_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, struct parse_reason *why)
 {
@@ -222,6 +240,10 @@ named_conf_parse(const struct parse_input *in, struct arena *arena, Hiwat__Recor
 		} else if (depth == 1 && n_words == 2 && (in_options || in_view) && !words[1].is_quoted &&
 		    number(words[0].text, words[1].text, &value)) {
 			int err = set(&s, words[0].text, value, in_view);
+			if (err != HIWAT_OK)
+				return err;
+		} else if (depth == 1 && n_words == 2 && in_options && text_eq(words[0].text, "version")) {
+			int err = set_version(arena, out, words[1].text);
 			if (err != HIWAT_OK)
 				return err;
 		}

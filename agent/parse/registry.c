@@ -206,6 +206,11 @@ registry_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record 
 	}
 	if (!r.has_key)
 		return parse_fail(why, HIWAT_E_NODATA, "no registry key");
+	/* No key says which system it is of, and none else has a registry. */
+	Hiwat__SettingText *os = RECORD_ADD(arena, r.settings, texts, setting_text);
+	if (os == NULL || (os->name = record_label(arena, TEXT("ostype"))) == NULL ||
+	    (os->value = record_label(arena, TEXT("Windows"))) == NULL)
+		return HIWAT_E_NOMEM;
 	return r.n_unknown > 0 ? record_count_unknown(arena, out, "registry", r.n_unknown) : HIWAT_OK;
 }
 

@@ -75,6 +75,23 @@ take_setting(struct state *s, struct text name, struct text value)
 	return HIWAT_OK;
 }
 
+/* Of several dumps the last one counts. */
+static int
+add_word(struct state *s, struct text name, struct text value)
+{
+	Hiwat__Settings *settings = RECORD_ONE(s->arena, s->out, settings, settings);
+	Hiwat__SettingText *row = NULL;
+
+	for (size_t i = 0; settings != NULL && i < settings->n_texts; i++) {
+		if (text_eq(name, settings->texts[i]->name))
+			row = settings->texts[i];
+	}
+	if (settings == NULL || (row == NULL && (row = RECORD_ADD(s->arena, settings, texts, setting_text)) == NULL) ||
+	    (row->name = record_label(s->arena, name)) == NULL || (row->value = record_label(s->arena, value)) == NULL)
+		return HIWAT_E_NOMEM;
+	return HIWAT_OK;
+}
+
 static int
 take_line(struct state *s, struct text line)
 {
@@ -85,7 +102,9 @@ take_line(struct state *s, struct text line)
 	const struct sysctl_name *known = sysctl_name_find(name);
 	if (known == NULL)
 		return HIWAT_OK;
-	s->is_ours = true;
+	s->is_ours |= known->fact != FACT_WORD;
+	if (known->fact == FACT_WORD)
+		return value.n > 0 ? add_word(s, name, value) : HIWAT_OK;
 	if (known->fact != FACT_NONE)
 		s->facts[known->fact] = value;
 	return known->is_setting ? take_setting(s, name, value) : HIWAT_OK;

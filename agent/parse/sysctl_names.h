@@ -47,6 +47,7 @@ enum sysctl_fact {
 	FACT_CP_TIME,
 	FACT_CP_TIMES,
 	FACT_STORM_THRESHOLD,
+	FACT_WORD, /* a setting that is a word */
 	FACTS,
 };
 

@@ -199,7 +199,8 @@ static const struct parsed_row rows[] = {
 	    "hiwat_dns_setting{name=\"max-ncache-ttl\",server=\"bind\"} 3600\n"
 	    "hiwat_dns_setting{name=\"lame-ttl\",server=\"bind\"} 900\n"
 	    "hiwat_dns_setting{name=\"cleaning-interval\",server=\"bind\"} 1\n"
-	    "!hiwat_dns_setting{name=\"version\",server=\"bind\"}\n!hiwat_dns_setting{name=\"max-refresh-time\",server="
+	    "hiwat_setting_text{name=\"version\",value=\"none\"} "
+	    "1\n!hiwat_dns_setting{name=\"version\",server=\"bind\"}\n!hiwat_dns_setting{name=\"max-refresh-time\",server="
 	    "\"bind\"}\n"
 	    "!hiwat_dns_setting{name=\"max-zone-ttl\",server=\"bind\"}\n" },
 	{ "views where options are silent and they agree", named_conf_parse,

@@ -81,7 +81,9 @@ START_TEST(utf16_as_regedit_saves_it)
 	ck_assert_int_eq(parse_decode(&arena, &t), 0);
 	ck_assert_int_eq(registry_recognise(t), 100);
 	ck_assert_int_eq(parsed_by(registry_parse, t, &out), 0);
-	ck_assert_str_eq(buf_str(&out), "hiwat_sysctl{index=\"\",name=\"A\xf0\x9f\x98\x80?\xc3\xa4\"} 16\n");
+	ck_assert_str_eq(buf_str(&out),
+	    "hiwat_sysctl{index=\"\",name=\"A\xf0\x9f\x98\x80?\xc3\xa4\"} 16\n"
+	    "hiwat_setting_text{name=\"ostype\",value=\"Windows\"} 1\n");
 	buf_fini(&out);
 	arena_fini(&arena);
 }

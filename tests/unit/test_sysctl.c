@@ -32,8 +32,10 @@ static const struct {
 	    "net.inet.ip.portrange.last: 65535\nnet.inet.tcp.states: 1 2 3 4 5 6 7 8 9 10 11\nhw.ata.to: 15\nhw.model: "
 	    "Intel 5: x\n",
 	    0,
-	    SETTING("kern.maxfiles", "65536") SETTING("kern.ipc.nmbclusters", "25600") SETTING("kern.ipc.somaxconn",
-		"128") SETTING("hw.ata.to", "15") SETTING("hw.intr_storm_threshold",
+	    "hiwat_setting_text{name=\"kern.ostype\",value=\"FreeBSD\"} "
+	    "1\n!hiwat_setting_text{name=\"kern.version\",value=\"FreeBSD 13.2\"}\n" SETTING("kern.maxfiles",
+		"65536") SETTING("kern.ipc.nmbclusters", "25600") SETTING("kern.ipc.somaxconn", "128") SETTING("hw.ata.to",
+		"15") SETTING("hw.intr_storm_threshold",
 		"0") "!hiwat_sysctl{index=\"\",name=\"kern.openfiles\"}\n"
 		     "hiwat_files_open 300\nhiwat_files_limit 65536\nhiwat_vnodes 5000\nhiwat_vnodes_free "
 		     "1000\nhiwat_vnodes_limit 100000\n"
@@ -87,6 +89,10 @@ static const struct {
 	    0,
 	    SETTING("kern.coredump", "1") "!hiwat_files_limit\n!hiwat_boot_time_seconds\n!hiwat_cpu_count\n"
 					  "!" CPU("user", "0") },
+	{ "words, of which the last counts",
+	    "kern.osrelease: 11.0-RELEASE\nkern.osrelease: 12.1-RELEASE-p3\nkern.ostype:\nkern.maxfiles: 1\n", 0,
+	    SETTING("kern.maxfiles", "1") "hiwat_setting_text{name=\"kern.osrelease\",value=\"12.1-RELEASE-p3\"} 1\n"
+					  "!hiwat_setting_text{name=\"kern.osrelease\",value=\"11.0-RELEASE\"}\n" },
 	{ "negative", "kern.maxusers: -1\n", 0, SETTING("kern.maxusers", "-1") },
 	{ "nothing known", "kern.ostype: FreeBSD\n", HIWAT_E_NODATA, "" },
 	{ "empty", "", HIWAT_E_NODATA, "" },
