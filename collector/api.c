@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit_json.h"
+#include "buf.h"
 #include "clock.h"
 #include "err.h"
 #include "incident_json.h"
@@ -145,15 +147,72 @@ get_hosts(void *arg, struct pipeline *p)
 	c->result = json_pack("{s:o}", "hosts", list);
 }
 
-/* GET /api/v1/hosts/ID-OR-NAME */
+struct advice {
+	const struct host_view *view;
+	json_t *rules, *settings;
+};
+
+static void
+add_rule_advice(void *arg, const struct rule_event *event)
+{
+	struct advice *a = arg;
+	struct buf summary, remedy;
+	unsigned n;
+
+	if (event->status != RULE_FIRING || event->level != RULE_LEVEL_ADVICE)
+		return;
+	buf_init(&summary, 4096);
+	buf_init(&remedy, 16384);
+	rule_render(event->rule->summary, event, a->view, &summary);
+	rule_render(event->rule->remedy, event, a->view, &remedy);
+	const struct sample_label *labels = labels_get(a->view->labels, event->labels, &n);
+	json_array_append_new(a->rules,
+	    json_pack("{s:s, s:o, s:s, s:s, s:s}", "rule", event->rule->id, "labels", labels_to_json(labels, n), "summary",
+		buf_str(&summary), "remedy", buf_str(&remedy), "doc", event->rule->doc));
+	buf_fini(&summary);
+	buf_fini(&remedy);
+}
+
+static void
+add_setting_advice(void *arg, const struct audit_finding *f)
+{
+	struct advice *a = arg;
+
+	json_array_append_new(a->settings, audit_finding_to_json(f));
+}
+
+/* GET /api/v1/hosts/ID-OR-NAME/advice */
+static void
+get_advice(struct call *c, const struct host *h, struct pipeline *p)
+{
+	struct host_view view = host_view_of(h, &h->live, pipeline_labels(p));
+	struct advice a = { &view, json_array(), json_array() };
+
+	if (h->live.rules != NULL)
+		rules_each(pipeline_rules(p), h->live.rules, add_rule_advice, &a);
+	unsigned compared = audit_run(pipeline_rules(p), &view, "", add_setting_advice, &a);
+	c->result = json_pack("{s:s, s:s, s:o, s:i, s:o}", "id", h->id, "name", h->name, "rules", a.rules,
+	    "settings_compared", (int)compared, "settings", a.settings);
+}
+
+/* GET /api/v1/hosts/ID-OR-NAME, with or without /advice */
 static void
 get_host(void *arg, struct pipeline *p)
 {
 	struct call *c = arg;
-	struct host *h = hosts_find_text(pipeline_hosts(p), c->rest);
+	static const char advice[] = "/advice";
+	size_t n = strlen(c->rest), tail = sizeof(advice) - 1;
+	bool is_advice = n > tail && strcmp(c->rest + n - tail, advice) == 0;
+	char *id = strndup(c->rest, is_advice ? n - tail : n);
+	const struct host *h = id != NULL ? hosts_find_text(pipeline_hosts(p), id) : NULL;
 
+	free(id);
 	if (h == NULL)
 		return;
+	if (is_advice) {
+		get_advice(c, h, p);
+		return;
+	}
 	c->result = host_to_json(h);
 	json_object_set_new(c->result, "resources", resources_to_json(h, pipeline_labels(p)));
 	json_object_set_new(c->result, "samplers", samplers_to_json(&h->live));
@@ -326,6 +385,6 @@ api_handle(void *arg, const struct http_request *request, struct http_response *
 		}
 	}
 	http_fail(response, 404,
-	    "known here: /metrics /metrics/hosts /-/healthy /-/ready /api/v1/hosts[/ID] "
+	    "known here: /metrics /metrics/hosts /-/healthy /-/ready /api/v1/hosts[/ID[/advice]] "
 	    "/api/v1/alerts[/KEY] /api/v1/silences /api/v1/rules /api/v1/ledger");
 }

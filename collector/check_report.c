@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "audit_json.h"
 #include "buf.h"
 #include "err.h"
 #include "units.h"
@@ -29,6 +30,8 @@ struct check_report {
 	unsigned n_findings;
 	struct rule_gap *gaps;
 	unsigned n_gaps;
+	json_t *settings; /* findings of the audit */
+	unsigned n_compared;
 	bool is_short; /* of memory */
 };
 
@@ -39,6 +42,7 @@ check_report_new(const struct host_view *view)
 
 	if (r != NULL) {
 		r->view = view;
+		r->settings = json_array();
 		arena_init(&r->arena, ARENA_MAX);
 	}
 	return r;
@@ -47,8 +51,10 @@ check_report_new(const struct host_view *view)
 void
 check_report_free(struct check_report *r)
 {
-	if (r != NULL)
+	if (r != NULL) {
+		json_decref(r->settings);
 		arena_fini(&r->arena);
+	}
 	free(r);
 }
 
@@ -74,6 +80,20 @@ check_report_left(void *arg, const struct rule_gap *gap)
 		*g = *gap;
 		r->n_gaps++;
 	}
+}
+
+void
+check_report_setting(void *arg, const struct audit_finding *finding)
+{
+	struct check_report *r = arg;
+
+	r->is_short |= json_array_append_new(r->settings, audit_finding_to_json(finding)) != 0;
+}
+
+void
+check_report_compared(struct check_report *r, unsigned n)
+{
+	r->n_compared = n;
 }
 
 unsigned
@@ -177,9 +197,9 @@ reason_word(enum rule_gap_reason why)
 }
 
 static const char *
-outcome_word(unsigned judged, enum rule_level level)
+outcome_word(const struct check_report *r, unsigned judged, enum rule_level level)
 {
-	if (judged == 0)
+	if (judged + r->n_compared == 0)
 		return "UNKNOWN";
 	return level == RULE_LEVEL_CRITICAL ? "CRITICAL" : level == RULE_LEVEL_WARNING ? "WARNING" : "OK";
 }
@@ -200,19 +220,20 @@ put_verdict(const struct check_report *r, unsigned judged, enum rule_level level
 
 	for (unsigned i = 0; i < r->n_findings; i++)
 		n[r->findings[i].event.level]++;
-	buf_printf(out, "%s: ", outcome_word(judged, level));
+	buf_printf(out, "%s: ", outcome_word(r, judged, level));
 	for (enum rule_level l = RULE_LEVEL_CRITICAL; l > RULE_LEVEL_NONE; l--) {
 		put_count(out, is_first ? "" : ", ", n[l], rule_level_word(l), l == RULE_LEVEL_WARNING ? "s" : "");
 		is_first = is_first && n[l] == 0;
 	}
-	if (judged == 0)
+	if (judged + r->n_compared == 0) {
 		buf_puts(out, "nothing could be judged\n");
-	else
-		buf_printf(out, "%s%u rule%s judged", is_first ? "" : "; ", judged, judged == 1 ? "" : "s");
-	if (judged > 0 && open > 0)
+		return;
+	}
+	buf_printf(out, "%s%u rule%s judged", is_first ? "" : "; ", judged, judged == 1 ? "" : "s");
+	if (open > 0)
 		buf_printf(out, ", %u not (-v says why)", open);
-	if (judged > 0)
-		buf_putc(out, '\n');
+	put_count(out, ", ", r->n_compared, "setting", "s");
+	buf_puts(out, r->n_compared > 0 ? " compared\n" : "\n");
 }
 
 static void
@@ -290,13 +311,25 @@ put_rest(const struct check_report *r, struct buf *out)
 }
 
 static void
+put_settings(const struct check_report *r, struct buf *out)
+{
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (r->settings, i, o)
+		buf_printf(out, "advice: %s: %s\n", json_string_value(json_object_get(o, "profile")),
+		    json_string_value(json_object_get(o, "text")));
+}
+
+static void
 write_text(const struct check_report *r, unsigned judged, enum rule_level level, bool is_verbose, struct buf *out)
 {
 	put_verdict(r, judged, level, out);
 	for (unsigned i = 0; i < r->n_findings; i++)
 		put_finding(r, &r->findings[i], is_verbose, out);
+	put_settings(r, out);
 	for (unsigned i = 0; i < r->n_gaps; i++) {
-		if (is_verbose || judged == 0 || has_counted(&r->gaps[i]))
+		if (is_verbose || judged + r->n_compared == 0 || has_counted(&r->gaps[i]))
 			put_gap(r, &r->gaps[i], out);
 	}
 	if (!is_verbose && level >= RULE_LEVEL_WARNING)
@@ -379,10 +412,12 @@ write_json(const struct check_report *r, unsigned judged, enum rule_level level,
 		json_array_append_new(findings, json_of_finding(r, &r->findings[i]));
 	for (unsigned i = 0; i < r->n_gaps; i++)
 		json_array_append_new(gaps, json_of_gap(r, &r->gaps[i]));
-	json_object_set_new(o, "verdict", json_string(outcome_word(judged, level)));
+	json_object_set_new(o, "verdict", json_string(outcome_word(r, judged, level)));
 	json_object_set_new(o, "judged", json_integer(judged));
 	json_object_set_new(o, "findings", findings);
 	json_object_set_new(o, "not_judged", gaps);
+	json_object_set_new(o, "compared", json_integer(r->n_compared));
+	json_object_set(o, "settings", r->settings);
 	int err = o != NULL && json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) == 0 ? HIWAT_OK : HIWAT_E_NOMEM;
 	fputc('\n', out);
 	json_decref(o);

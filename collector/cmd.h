@@ -4,6 +4,7 @@
 
 #include "command.h"
 
+int cmd_advice(int argc, char **argv);
 int cmd_alerts(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_ledger(int argc, char **argv);
@@ -15,6 +16,7 @@ int cmd_rules(int argc, char **argv);
 int cmd_silence(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 
+extern const char cmd_advice_usage[];
 extern const char cmd_alerts_usage[];
 extern const char cmd_explain_usage[];
 extern const char cmd_ledger_usage[];

@@ -5,6 +5,7 @@
 
 #include "alert.h"
 #include "arena.h"
+#include "audit.h"
 #include "diag.h"
 #include "err.h"
 #include "hours.h"
@@ -325,6 +326,14 @@ static const struct conf_option options[] = {
 	    .max = 10000,
 	    .help = "Figures of rules that are set otherwise here. What is nearer to a host wins: its name, a label, all "
 		    "hosts." },
+	{ .key = "profiles",
+	    .type = CONF_MAP,
+	    OPTION(profiles),
+	    .value = "{'*': gigabit 10g, mail: mail server, file: file server, web: web server, server: server, nas: nas, "
+		     "router: router}",
+	    .help =
+		"Profiles of the settings audit by the label role of hosts, '*' for every host. gigabit and 10g are only "
+		"for hosts with such a link; flood and resolver are used by those that ask for them." },
 	{ .key = "log_level",
 	    .type = CONF_ENUM,
 	    OPTION(log_level),
@@ -439,6 +448,12 @@ collector_config_free(struct collector_config *c)
 	conf_free(&collector_schema, c);
 }
 
+static bool
+rule_or_row(const struct rule_set *rules, const char *id)
+{
+	return rule_set_find(rules, id) != NULL || profile_row_find(rules, id, 0, NULL) != NULL;
+}
+
 static int
 apply_override(const struct override_config *o, struct rule_set *rules, struct buf *errors)
 {
@@ -465,10 +480,42 @@ apply_override(const struct override_config *o, struct rule_set *rules, struct b
 		int one = rule_set_override(rules, &r);
 		if (one == HIWAT_E_MISSING)
 			buf_printf(errors, "overrides: rule %s %s %s\n", o->rule,
-			    rule_set_find(rules, o->rule) == NULL ? "does not exist, nor its" : "has no figure", r.param);
+			    !rule_or_row(rules, o->rule) ? "does not exist, nor its" : "has no figure", r.param);
 		err = one != HIWAT_OK ? one : err;
 	}
 	return err;
+}
+
+static int
+apply_profiles(const struct conf_map *profiles, struct rule_set *rules, struct buf *errors)
+{
+	int err = HIWAT_OK;
+
+	for (size_t i = 0; i < profiles->n; i++) {
+		const char *unknown = "";
+		int one = rule_set_profiles(rules, profiles->pairs[i].name, profiles->pairs[i].value, &unknown);
+		if (one == HIWAT_E_MISSING)
+			buf_printf(errors, "profiles.%s: there is no profile %.*s; rules list prints all\n",
+			    profiles->pairs[i].name, (int)strcspn(unknown, " "), unknown);
+		err = one != HIWAT_OK ? one : err;
+	}
+	return err;
+}
+
+int
+collector_config_default_profiles(struct rule_set *rules)
+{
+	struct collector_config c;
+	struct buf errors;
+
+	if (conf_defaults(&collector_schema, &c) != HIWAT_OK)
+		return HIWAT_E_NOMEM;
+	buf_init(&errors, 4096);
+	/* Rules of one's own need no profiles. */
+	int err = profile_count(rules) > 0 ? apply_profiles(&c.profiles, rules, &errors) : HIWAT_OK;
+	buf_fini(&errors);
+	collector_config_free(&c);
+	return err == HIWAT_E_MISSING ? HIWAT_OK : err;
 }
 
 int
@@ -485,6 +532,9 @@ collector_config_rules(const struct collector_config *c, struct rule_set **out, 
 		if (one != HIWAT_OK)
 			err = one == HIWAT_E_MISSING ? HIWAT_E_CONFIG : one;
 	}
+	int one = profile_count(rules) > 0 ? apply_profiles(&c->profiles, rules, errors) : HIWAT_OK;
+	if (one != HIWAT_OK)
+		err = one == HIWAT_E_MISSING ? HIWAT_E_CONFIG : one;
 	if (err != HIWAT_OK) {
 		rule_set_free(rules);
 		return err;

@@ -41,6 +41,7 @@ struct collector_config {
 	uint64_t snapshot_interval_ms, silent_min_ms;
 	struct conf_items routes;    /* struct route_config */
 	struct conf_items overrides; /* struct override_config */
+	struct conf_map profiles;    /* role to the profiles of the audit, words with blanks between */
 	int log_level;               /* enum log_level */
 };
 
@@ -65,5 +66,8 @@ struct rule_set;
  * HIWAT_E_CONFIG, HIWAT_E_SYS, HIWAT_E_NOMEM.
  */
 int collector_config_rules(const struct collector_config *c, struct rule_set **rules, struct buf *errors);
+
+/* Gives the rule set the profiles that roles use when no configuration says otherwise. */
+int collector_config_default_profiles(struct rule_set *rules);
 
 #endif

@@ -13,6 +13,7 @@ static const struct command commands[] = {
 	{ "alerts", "open incidents; take them over", cmd_alerts_usage, cmd_alerts },
 	{ "explain", "all that is known of an incident, and what to do", cmd_explain_usage, cmd_explain },
 	{ "silence", "keep incidents from being told, for a time", cmd_silence_usage, cmd_silence },
+	{ "advice", "what to change on a host", cmd_advice_usage, cmd_advice },
 	{ "ledger", "batches received, host by host", cmd_ledger_usage, cmd_ledger },
 	{ 0 },
 };

@@ -70,6 +70,37 @@ read_file(const char *path, struct buf *out, struct diag *diag)
 	return HIWAT_OK;
 }
 
+/* What a rule file holds: one or more of these lists. */
+static const struct list {
+	const char *key;
+	void (*load)(struct loading *ld, const struct yaml_node *node);
+} lists[] = { { "settings", load_setting }, { "profiles", load_profile }, { "rules", load_rule } };
+#define N_LISTS (sizeof(lists) / sizeof(lists[0]))
+
+static void
+load_lists(struct loading *ld, const struct yaml_node *root)
+{
+	unsigned n = 0;
+
+	for (const struct yaml_node *node = root->kind == YAML_MAPPING ? root->first : NULL; node != NULL;
+	     node = node->next) {
+		size_t i = 0;
+		while (i < N_LISTS && strcmp(lists[i].key, node->key) != 0)
+			i++;
+		if (i == N_LISTS) {
+			yaml_complain_key(ld->diag, node, "unknown key '%s'; allowed: rules, settings, profiles", node->key);
+			continue;
+		}
+		n++;
+		if (node->kind != YAML_SEQUENCE)
+			yaml_complain(ld->diag, node, "a list of %s was expected, not %s", node->key, yaml_kind_text(node));
+		for (const struct yaml_node *e = node->kind == YAML_SEQUENCE ? node->first : NULL; e != NULL; e = e->next)
+			lists[i].load(ld, e);
+	}
+	if (n == 0)
+		yaml_complain(ld->diag, root, "'rules:' with a list of rules was expected");
+}
+
 static void
 load_text(struct loading *ld, const char *file)
 {
@@ -80,18 +111,8 @@ load_text(struct loading *ld, const char *file)
 	int err = yaml_tree_parse(file, ld->text, ld->len, &arena, ld->diag, &root);
 	if (err == HIWAT_E_NOMEM)
 		ld->is_out_of_memory = true;
-	if (err == HIWAT_OK) {
-		const struct yaml_node *rules = yaml_get(root, "rules");
-		for (const struct yaml_node *n = root->first; root->kind == YAML_MAPPING && n != NULL; n = n->next) {
-			if (n != rules)
-				yaml_complain_key(ld->diag, n, "unknown key '%s'; allowed: rules", n->key);
-		}
-		if (rules == NULL || rules->kind != YAML_SEQUENCE)
-			yaml_complain(ld->diag, rules != NULL ? rules : root, "'rules:' with a list of rules was expected");
-		else
-			for (const struct yaml_node *n = rules->first; n != NULL; n = n->next)
-				load_rule(ld, n);
-	}
+	if (err == HIWAT_OK)
+		load_lists(ld, root);
 	arena_fini(&arena);
 }
 

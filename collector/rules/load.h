@@ -32,6 +32,13 @@ extern const char *const level_keys[RULE_LEVELS];
 
 /* Adds the rule of a mapping to the set; mistakes go to diag and the rule is left out. */
 void load_rule(struct loading *ld, const struct yaml_node *node);
+/* Add an entry of "settings:" or of "profiles:", in load_settings.c. */
+void load_setting(struct loading *ld, const struct yaml_node *node);
+void load_profile(struct loading *ld, const struct yaml_node *node);
+/* A copy that the set owns; "" when memory is out. */
+const char *load_copy(struct loading *ld, const char *s, size_t len);
+/* Adds a param of the rule or row with this id to the set; name: of static storage or the set's. */
+bool load_param(struct loading *ld, const char *id, const char *name, double value);
 /* Where the content of a scalar begins in the file. */
 struct expr_place load_place(const struct loading *ld, const struct yaml_node *node);
 

@@ -43,14 +43,14 @@ text_field(struct rule *r, size_t offset)
 	return (const char **)(void *)((char *)r + offset);
 }
 
-static char *
-copy(struct loading *ld, const char *s, size_t len)
+const char *
+load_copy(struct loading *ld, const char *s, size_t len)
 {
-	char *c = arena_strndup(&ld->set->arena, s, len);
+	const char *c = arena_strndup(&ld->set->arena, s, len);
 
 	if (c == NULL)
 		ld->is_out_of_memory = true;
-	return c != NULL ? c : (char *)(uintptr_t) "";
+	return c != NULL ? c : "";
 }
 
 static bool
@@ -86,7 +86,7 @@ load_remedy(struct draft *d, const struct yaml_node *n)
 		buf_puts(&out, "{{end}}");
 	if (!buf_ok(&out))
 		yaml_complain(d->ld->diag, n, "longer than %d bytes", TEMPLATE_MAX);
-	d->rule.pub.remedy = copy(d->ld, buf_str(&out), out.len);
+	d->rule.pub.remedy = load_copy(d->ld, buf_str(&out), out.len);
 	buf_fini(&out);
 }
 
@@ -119,27 +119,33 @@ load_text_key(struct draft *d, const struct yaml_node *n)
 		struct text t = { n->text, n->len };
 		while (t.n > 0 && (t.p[t.n - 1] == '\n' || t.p[t.n - 1] == ' '))
 			t.n--;
-		*text_field(&d->rule.pub, text_keys[i].offset) = copy(d->ld, t.p, t.n);
+		*text_field(&d->rule.pub, text_keys[i].offset) = load_copy(d->ld, t.p, t.n);
 		return true;
 	}
 	return false;
 }
 
-void
-add_param(struct draft *d, const char *name, double value)
+bool
+load_param(struct loading *ld, const char *id, const char *name, double value)
 {
-	struct rule_set *set = d->ld->set;
+	struct rule_set *set = ld->set;
 	struct param *p = arena_grow(&set->arena, (void **)&set->params.params, set->params.n, sizeof(*p));
 
 	if (p == NULL) {
-		d->ld->is_out_of_memory = true;
-		return;
+		ld->is_out_of_memory = true;
+		return false;
 	}
 	uint64_t bits;
 	memcpy(&bits, &value, sizeof(bits));
-	*p = (struct param){ name, value, hash_u64(hash_string(hash_string(HASH_SEED, d->rule.pub.id), name), bits) };
+	*p = (struct param){ name, value, hash_u64(hash_string(hash_string(HASH_SEED, id), name), bits) };
 	set->params.n++;
-	d->rule.n_params++;
+	return true;
+}
+
+void
+add_param(struct draft *d, const char *name, double value)
+{
+	d->rule.n_params += load_param(d->ld, d->rule.pub.id, name, value);
 }
 
 struct node *
@@ -191,7 +197,7 @@ load_params(struct draft *d, const struct yaml_node *n)
 		}
 		struct node *value = load_number(d, p);
 		if (value != NULL)
-			add_param(d, copy(d->ld, p->key, name.n), value->number);
+			add_param(d, load_copy(d->ld, p->key, name.n), value->number);
 	}
 }
 
@@ -230,7 +236,7 @@ load_by(struct draft *d, const struct yaml_node *n)
 		else if (by->n == EXPR_LABELS_MAX)
 			yaml_complain(d->ld->diag, l, "more than %d labels", EXPR_LABELS_MAX);
 		else
-			by->names[by->n++] = copy(d->ld, l->text, l->len);
+			by->names[by->n++] = load_copy(d->ld, l->text, l->len);
 	}
 }
 
@@ -407,7 +413,7 @@ load_rule(struct loading *ld, const struct yaml_node *node)
 	for (unsigned i = 0; i < N_TEXT_KEYS; i++)
 		*text_field(&r->pub, text_keys[i].offset) = "";
 	r->first_param = ld->set->params.n;
-	r->pub.file = copy(ld, node->file, strlen(node->file));
+	r->pub.file = load_copy(ld, node->file, strlen(node->file));
 	r->pub.line = node->line;
 	r->pub.index = ld->set->n_rules;
 	r->set = ld->set;

@@ -9,11 +9,11 @@ copy_text(struct rule_set *set, const char *s)
 	return s != NULL ? arena_strndup(&set->arena, s, strlen(s)) : NULL;
 }
 
-/* Index of the rule's param of this name, or UINT32_MAX. */
+/* Index of the param of this name among these, or UINT32_MAX. */
 static uint32_t
-find_param(const struct rule_set *set, const struct rule_full *r, const char *name)
+find_param(const struct rule_set *set, uint32_t first, uint32_t n, const char *name)
 {
-	for (uint32_t i = r->first_param; i < r->first_param + r->n_params; i++) {
+	for (uint32_t i = first; i < first + n; i++) {
 		if (strcmp(set->params.params[i].name, name) == 0)
 			return i;
 	}
@@ -31,23 +31,15 @@ rule_figure(const struct rule *rule, size_t i, double *value)
 	return r->set->params.params[r->first_param + i].name;
 }
 
-int
-rule_set_override(struct rule_set *set, const struct rule_override *o)
+/* What an override names: a rule or rows of a profile, one for each system that has it. */
+static int
+add_override(struct rule_set *set, const struct rule_override *o, struct override new)
 {
-	const struct rule *rule = rule_set_find(set, o->rule);
-	struct override new = { .param = UINT32_MAX, .value = o->value };
-
-	if (rule == NULL)
+	if (o->param != NULL && new.param == UINT32_MAX)
 		return HIWAT_E_MISSING;
-	struct rule_full *r = &set->rules[rule->index];
-	new.rule = rule->index;
-	if (o->param != NULL) {
-		new.param = find_param(set, r, o->param);
-		if (new.param == UINT32_MAX)
-			return HIWAT_E_MISSING;
-		if (!isfinite(o->value))
-			return HIWAT_E_RANGE;
-	}
+	if (o->param != NULL && !isfinite(o->value))
+		return HIWAT_E_RANGE;
+	new.value = o->value;
 	new.label = copy_text(set, o->label);
 	new.text = copy_text(set, o->text);
 	if ((o->label != NULL && new.label == NULL) || (o->text != NULL && new.text == NULL))
@@ -57,6 +49,40 @@ rule_set_override(struct rule_set *set, const struct rule_override *o)
 		return HIWAT_E_NOMEM;
 	*slot = new;
 	set->n_overrides++;
+	return HIWAT_OK;
+}
+
+static int
+override_rows(struct rule_set *set, const struct rule_override *o)
+{
+	const struct profile_row *row;
+	int err = HIWAT_E_MISSING;
+
+	for (unsigned n = 0; (row = profile_row_find(set, o->rule, n, NULL)) != NULL; n++) {
+		struct override new = { .rule = UINT32_MAX, .param = UINT32_MAX, .row = row };
+		if (o->param != NULL)
+			new.param = find_param(set, row->first_param, row->n_params, o->param);
+		err = add_override(set, o, new);
+		if (err != HIWAT_OK)
+			return err;
+	}
+	return err;
+}
+
+int
+rule_set_override(struct rule_set *set, const struct rule_override *o)
+{
+	const struct rule *rule = rule_set_find(set, o->rule);
+
+	if (rule == NULL)
+		return override_rows(set, o);
+	struct rule_full *r = &set->rules[rule->index];
+	struct override new = { .rule = rule->index, .param = UINT32_MAX };
+	if (o->param != NULL)
+		new.param = find_param(set, r->first_param, r->n_params, o->param);
+	int err = add_override(set, o, new);
+	if (err != HIWAT_OK)
+		return err;
 	if (o->label != NULL)
 		set->uses_fact[*o->label == '\0' ? FACT_HOST : FACT_LABEL] = true;
 	/* Another figure is another meaning: state kept over a reload must not outlive it. */
@@ -112,4 +138,30 @@ override_is_off(const struct rule_set *set, const struct host_view *view, uint32
 			return true;
 	}
 	return false;
+}
+
+bool
+override_is_row_off(const struct rule_set *set, const struct host_view *view, const struct profile_row *row)
+{
+	for (uint32_t i = 0; i < set->n_overrides; i++) {
+		const struct override *o = &set->overrides[i];
+		if (o->param == UINT32_MAX && o->row == row && applies(o, view))
+			return true;
+	}
+	return false;
+}
+
+double
+rule_figure_on(const struct rule *rule, size_t i, const struct host_view *view)
+{
+	const struct rule_full *r = rule_full_of(rule);
+	uint32_t param = r->first_param + (uint32_t)i;
+
+	return override_value(r->set, view, param, r->set->params.params[param].value);
+}
+
+bool
+rule_is_off(const struct rule *rule, const struct host_view *view)
+{
+	return override_is_off(rule_full_of(rule)->set, view, rule->index);
 }

@@ -81,8 +81,9 @@ parse_name(struct template *t, struct template_value *v)
 		if (n + 1 == f->args && f->is_last_optional && t->token.kind != TOKEN_NUMBER)
 			break;
 		template_factor(t, &args[n]);
-		if (t->err == HIWAT_OK && args[n].is_text != f->wants_text && !(n > 0 && f->is_last_optional))
-			template_fail(t, arg_at, "%s wants %s", name, f->wants_text ? "a text in quotes" : "a number");
+		bool wants_text = n == 0 && f->wants_text;
+		if (t->err == HIWAT_OK && args[n].is_text != wants_text)
+			template_fail(t, arg_at, "%s wants %s", name, wants_text ? "a text in quotes" : "a number");
 	}
 	if (t->err == HIWAT_OK)
 		f->call(t, at, f, args, n, v);

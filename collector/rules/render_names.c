@@ -2,6 +2,7 @@
 
 #include "buf.h"
 #include "catalogue.h"
+#include "settings.h"
 #include "template.h"
 #include "units.h"
 
@@ -202,6 +203,30 @@ call_metric(struct template *t, size_t at, const struct template_function *f, co
 		v->number = find_value(t, metric, true, "", "");
 }
 
+/* What sets NAME to a number on the event's system; unknown where that system does not have it. */
+static void
+call_set(struct template *t, size_t at, const struct template_function *f, const struct template_value *args, unsigned n,
+    struct template_value *v)
+{
+	const struct rule_set *set = t->rule->set;
+	struct buf command;
+
+	(void)at;
+	(void)f;
+	(void)n;
+	set_unknown(v);
+	if (t->event == NULL || !isfinite(args[1].number))
+		return;
+	const struct setting *s = setting_find(set, t->view->os, args[0].text);
+	if (s != NULL && setting_state(s, t->view->release) != SETTING_HERE)
+		return;
+	buf_init(&command, sizeof(v->text) - 1);
+	setting_put_command(set, t->view->os, t->view->release, args[0].text, &args[1].number, 1, &command);
+	v->is_unknown = !buf_ok(&command);
+	set_text(v, buf_str(&command));
+	buf_fini(&command);
+}
+
 double
 rule_param(const struct rule_full *rule, const char *name)
 {
@@ -224,18 +249,23 @@ call_param(struct template *t, size_t at, const struct template_function *f, con
 		template_fail(t, at, "the rule has no param '%s'", args[0].text);
 }
 
-static void
-put_bytes(struct template_value *v, double bytes)
+void
+template_bytes(char *out, size_t size, double bytes)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
 	unsigned u = 0;
 
-	v->is_text = true;
-	for (; isfinite(bytes) && fabs(bytes) >= 1024 && u < 5; u++)
+	for (; fabs(bytes) >= 1024 && u < 5; u++)
 		bytes /= 1024;
+	snprintf(out, size, "%.*f %s", bytes == floor(bytes) || fabs(bytes) >= 100 ? 0 : 1, bytes, units[u]);
+}
+
+static void
+put_bytes(struct template_value *v, double bytes)
+{
+	v->is_text = true;
 	if (isfinite(bytes))
-		snprintf(v->text, sizeof(v->text), "%.*f %s", bytes == floor(bytes) || fabs(bytes) >= 100 ? 0 : 1, bytes,
-		    units[u]);
+		template_bytes(v->text, sizeof(v->text), bytes);
 	else
 		set_unknown(v);
 }
@@ -318,6 +348,7 @@ static const struct template_function functions[] = {
 	{ "label", 1, true, false, call_label },
 	{ "host_label", 1, true, false, call_label },
 	{ "setting", 2, true, true, call_setting },
+	{ "set", 2, true, false, call_set },
 	{ "metric", 1, true, false, call_metric },
 	{ "param", 1, true, false, call_param },
 	{ "bytes", 1, false, false, call_number },

@@ -64,6 +64,11 @@ int rule_set_override(struct rule_set *set, const struct rule_override *o);
 /* The figures of a rule that can be set otherwise: the i-th one's name and its value in the file; NULL when there are no more. */
 const char *rule_figure(const struct rule *rule, size_t i, double *value);
 
+/* Its value on this host, overrides applied. */
+double rule_figure_on(const struct rule *rule, size_t i, const struct host_view *view);
+/* Is the rule switched off there? */
+bool rule_is_off(const struct rule *rule, const struct host_view *view);
+
 /* A change of one rule on one object of one host. */
 struct rule_event {
 	const struct rule *rule;

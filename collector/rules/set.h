@@ -3,8 +3,10 @@
 #define HIWAT_COLLECTOR_SET_H
 
 #include "arena.h"
+#include "audit.h"
 #include "expr.h"
 #include "rule.h"
+#include "settings.h"
 
 #define RULES_MAX 1000
 #define PLAN_BUCKETS 4096
@@ -36,9 +38,16 @@ struct rule_full {
 };
 
 struct override {
-	uint32_t rule, param; /* param UINT32_MAX: the rule is off */
+	uint32_t rule;  /* its index; UINT32_MAX: a row of a profile, which row names */
+	uint32_t param; /* UINT32_MAX: the rule, or the row, is off */
+	const struct profile_row *row;
 	double value;
 	const char *label, *text; /* as in struct rule_override */
+};
+
+/* The profiles that hosts of a role use. */
+struct role_profiles {
+	const char *role, *profiles; /* role "*": every host */
 };
 
 struct rule_set {
@@ -50,6 +59,12 @@ struct rule_set {
 	uint32_t n_rules;
 	struct override *overrides;
 	uint32_t n_overrides;
+	struct setting *settings;
+	uint32_t n_settings;
+	struct profile *profiles;
+	uint32_t n_profiles;
+	struct role_profiles *roles;
+	uint32_t n_roles;
 	/* Plans in use, by hosts of equal shape; and room to run the largest of them. */
 	struct plan *plans[PLAN_BUCKETS];
 	double *values;
@@ -65,6 +80,7 @@ rule_full_of(const struct rule *rule)
 /* Value of a param on this host. */
 double override_value(const struct rule_set *set, const struct host_view *view, uint32_t param, double value);
 bool override_is_off(const struct rule_set *set, const struct host_view *view, uint32_t rule);
+bool override_is_row_off(const struct rule_set *set, const struct host_view *view, const struct profile_row *row);
 
 /* Value of one of the rule's params by name, NAN when it has none. */
 double rule_param(const struct rule_full *rule, const char *name);

@@ -9,7 +9,7 @@ struct buf;
 
 #define TEMPLATE_NAMES \
 	"value, threshold, used, limit, ratio, eta, level, rule, host, os, release, label, host_label, " \
-	"setting, metric, param, bytes, percent, duration, times, pow2up, ceil, max, min"
+	"setting, set, metric, param, bytes, percent, duration, times, pow2up, ceil, max, min"
 
 struct template_value {
 	bool is_text;
@@ -51,6 +51,8 @@ const struct template_function *template_function(const char *name);
 void template_factor(struct template *t, struct template_value *v);
 /* Notes the first mistake. */
 void template_fail(struct template *t, size_t at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* A number of bytes as people read it, finite. */
+void template_bytes(char *out, size_t size, double bytes);
 /* Writes a value for people. */
 void template_put(struct buf *out, const struct template_value *v);
 

@@ -139,7 +139,7 @@ lacks lo0
 sed -i 's/267/266/; s/65536/16384/' "$dir"/host/*.txt
 "$agent" parse --os freebsd bundle "$dir/host" >"$dir/values" 2>/dev/null
 judge 1
-lacks 'advice: '
+lacks 'advice: mbuf'
 sed -i 's/6400/48000/' "$dir/host/sysctl.txt"
 "$agent" parse --os freebsd bundle "$dir/host" >"$dir/values" 2>/dev/null
 judge 0

@@ -67,5 +67,11 @@ done
 [ "$lost" -eq 0 ] || fail "$lost batches were lost"
 [ "$(collector_ledger 6)" -eq "$produced" ] || fail "produced $produced, the collector took $(collector_ledger 6)"
 [ "$(collector_ledger 8)" -eq 0 ] || fail "the collector says that $(collector_ledger 8) are lost"
+
+# The settings of this host are held against the profiles that its role and its links select.
+advice() { "$BUILD/collector/hiwat-collector" advice -u "$web" "$@" 2>&1; }
+advice "$host" >"$work/advice" || fail "advice: exit status $?, $(cat "$work/advice")"
+grep -q ' settings compared$' "$work/advice" || fail "advice: $(cat "$work/advice")"
+! advice no-such-host >"$work/advice" || fail "advice on a host that is not there: $(cat "$work/advice")"
 [ "$(triggers)" -eq 1 ] || fail "$(triggers) alerts instead of one: $(cat "$work/pages")"
 say "ok: $produced batches produced, all received, one alert"

@@ -36,6 +36,11 @@ START_TEST(defaults)
 	ck_assert_ptr_null(config.ingest.cert_file);
 	ck_assert_uint_eq(config.snapshot_interval_ms, 30000);
 	ck_assert_uint_eq(config.routes.n, 0);
+	ck_assert_uint_eq(config.profiles.n, 7);
+	ck_assert_str_eq(config.profiles.pairs[0].name, "*");
+	ck_assert_str_eq(config.profiles.pairs[0].value, "gigabit 10g");
+	ck_assert_str_eq(config.profiles.pairs[6].name, "router");
+	ck_assert_str_eq(config.profiles.pairs[6].value, "router");
 	collector_config_free(&config);
 	diag_fini(&diag);
 }
@@ -102,6 +107,11 @@ static const struct {
 	{ "{rule: listen-overflow, set: {per_second: 200}}", NULL },
 	{ "{rule: listen-overflow, off: true, host: db1}", NULL },
 	{ "{rule: mbuf-pool-filling, set: {warning: 0.8}, label: role=web}", NULL },
+	{ "{rule: nas/kern.coredump, off: true, label: role=nas}", NULL },
+	{ "{rule: gigabit/net.ipv4.tcp_mem, set: {value_2: 1000000}}", NULL },
+	{ "{rule: nas/kern.coredump, set: {value_0: 1}}", "rule nas/kern.coredump has no figure value_0" },
+	{ "{rule: nas/no-such, off: true}", "there is no rule nas/no-such" },
+	{ "{rule: no-such, off: true}\nprofiles: {db: server sever}", "profiles.db: there is no profile sever; rules list" },
 	{ "{rule: no-such, off: true}", "there is no rule no-such" },
 	{ "{rule: listen-overflow, set: {hight: 1}}", "rule listen-overflow has no figure hight" },
 };
