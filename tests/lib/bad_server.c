@@ -88,7 +88,9 @@ endless_answer(void *arg, uint64_t pos, char *data, size_t max)
 static enum MHD_Result
 reply(struct MHD_Connection *c, unsigned status, const char *name, const char *value)
 {
-	struct MHD_Response *r = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+	const char *text = status == 400 ? server.reason : "";
+	struct MHD_Response *r =
+	    MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
 
 	if (name != NULL)
 		MHD_add_response_header(r, name, value);
@@ -195,6 +197,7 @@ bad_server_start(const char *cert, const char *key)
 	server.script = NULL;
 	server.n_script = server.n_requests = server.n_seen = 0;
 	server.bad = 0;
+	server.reason = "";
 	server.release = false;
 	server.daemon = MHD_start_daemon(flags, 0, NULL, NULL, answer, NULL, MHD_OPTION_SOCK_ADDR, &address,
 	    MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_ARRAY, cert != NULL ? tls : &tls[2], MHD_OPTION_END);

@@ -27,6 +27,7 @@ struct bad_server {
 	pthread_cond_t changed;
 	const enum behaviour *script; /* what happens to the n-th request; OK after its end */
 	size_t n_script, n_requests;
+	const char *reason; /* what STATUS_400 says */
 	struct seen seen[BAD_SERVER_SEEN];
 	size_t n_seen;
 	unsigned bad;     /* requests with a wrong signature, key or header */

@@ -13,6 +13,7 @@
 
 #include "bad_server.h"
 #include "buf.h"
+#include "http_post.h"
 #include "sinks.h"
 
 static char dir[64], secret_path[96], program[96], out_path[96];
@@ -178,6 +179,60 @@ START_TEST(webhook_answers)
 }
 END_TEST
 
+/* What a receiver writes becomes one clean line, and does not tell what is secret. */
+static const struct {
+	const char *reason, *why;
+} reasons[] = {
+	{ "", "HTTP status 400" },
+	{ "invalid_payload\nmore", "HTTP status 400: invalid_payload" },
+	{ "key R0UT1NG and R0UT1NG, not R0UT1N", "HTTP status 400: key (secret) and (secret), not R0UT1N" },
+	{ "\x1b[31m \xff \u00e4\r\nmore", "HTTP status 400: ?[31m ? \u00e4" },
+};
+
+START_TEST(http_post_reasons)
+{
+	static const enum behaviour refuses = STATUS_400;
+	struct route route = webhook_route("r");
+	struct http_post *post = NULL;
+	uint64_t retry_after = 0;
+	struct buf why;
+
+	server.script = &refuses;
+	server.n_script = 1;
+	server.reason = reasons[_i].reason;
+	buf_init(&why, 400);
+	const struct http_post_setup setup = { .url = server.url, .hidden = "R0UT1NG" };
+	ck_assert_int_eq(http_post_new(&route, &setup, &post, &why), 0);
+	ck_assert_int_eq(http_post_send(post, NULL, "{}", 2, &why, &retry_after), DELIVERY_REFUSED);
+	ck_assert_str_eq(buf_str(&why), reasons[_i].why);
+	http_post_free(post);
+	buf_fini(&why);
+}
+END_TEST
+
+/* A status that a sink lists refuses, others are tried again. */
+START_TEST(http_post_refusing)
+{
+	static const enum behaviour script[] = { STATUS_500, STATUS_400 };
+	static const unsigned refusing[] = { 404, 500, 0 };
+	static const enum delivery results[] = { DELIVERY_REFUSED, DELIVERY_RETRY };
+	struct route route = webhook_route("r");
+	struct http_post *post = NULL;
+	uint64_t retry_after = 0;
+	struct buf why;
+
+	server.script = script;
+	server.n_script = 2;
+	buf_init(&why, 400);
+	const struct http_post_setup setup = { .url = server.url, .refusing = refusing };
+	ck_assert_int_eq(http_post_new(&route, &setup, &post, &why), 0);
+	for (size_t i = 0; i < 2; i++)
+		ck_assert_int_eq(http_post_send(post, NULL, "{}", 2, &why, &retry_after), results[i]);
+	http_post_free(post);
+	buf_fini(&why);
+}
+END_TEST
+
 /* A certificate for 127.0.0.1, or another address, signed by itself; as PEM. */
 static void
 make_certificate(const char *address, char *cert, char *key, size_t size)
@@ -247,6 +302,8 @@ sinks_suite(void)
 	tcase_set_timeout(t, 100);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, webhook_answers, 0, ARRAY_LEN(answers));
+	tcase_add_loop_test(t, http_post_reasons, 0, ARRAY_LEN(reasons));
+	tcase_add_test(t, http_post_refusing);
 	tcase_add_loop_test(t, webhook_verifies_tls, 0, ARRAY_LEN(tls_rows));
 	tcase_add_loop_test(t, command_sink, 0, ARRAY_LEN(programs));
 	suite_add_tcase(s, t);
