@@ -152,8 +152,10 @@ records_handle(void *arg, const struct http_request *request, struct http_respon
 
 	atomic_fetch_add(&n_requests, 1);
 	atomic_fetch_add(&n_bytes, request->body_len);
-	if (strcmp(request->path, "/v1/records") != 0)
-		http_fail(response, 404, "agents post to /v1/records");
+	if (strcmp(request->path, "/v1/maintenance") == 0 && strcmp(request->method, "POST") == 0)
+		maintenance_handle(arg, request, response);
+	else if (strcmp(request->path, "/v1/records") != 0)
+		http_fail(response, 404, "agents post to /v1/records and /v1/maintenance");
 	else if (strcmp(request->method, "POST") != 0)
 		http_fail(response, 405, "records are posted");
 	else if (type == NULL || strcmp(type, "application/x-protobuf") != 0)

@@ -25,8 +25,10 @@ struct web {
 	uint64_t started_wall_ns;
 };
 
-/* POST /v1/records. arg is a struct web. */
+/* POST /v1/records and /v1/maintenance. arg is a struct web. */
 http_handler records_handle;
+/* POST /v1/maintenance, on the agents' side. */
+void maintenance_handle(struct web *w, const struct http_request *request, struct http_response *response);
 /* /metrics, /metrics/hosts, /-/healthy, /-/ready, /api/v1/... arg is a struct web. */
 http_handler api_handle;
 /* Takes a request that changes something; false when it is none that is known. */

@@ -1,6 +1,7 @@
 /*
  * POST URL/v1/records over HTTP/1.1 on one connection that stays open. The body is one Batch, the answer to a 200 one Ack.
- * Hiwat-Sent is the wall clock in nanoseconds, Hiwat-Oldest the lowest sequence that the spool still has.
+ * Hiwat-Sent is the wall clock in nanoseconds, Hiwat-Oldest the lowest sequence that the spool still has. POST
+ * URL/v1/maintenance takes JSON and answers so.
  */
 #include "sink.h"
 
@@ -181,20 +182,24 @@ add_header(struct curl_slist *list, bool *ok, const char *line)
 	return list;
 }
 
+/* batch NULL: of a request for maintenance. */
 static struct curl_slist *
 make_headers(struct https *h, const struct sink_batch *batch)
 {
 	char line[64];
 	bool ok = true;
 
-	struct curl_slist *list = add_header(NULL, &ok, "Content-Type: application/x-protobuf");
-	snprintf(line, sizeof(line), "Hiwat-Sent: %" PRIu64, clock_wall_ns());
-	list = add_header(list, &ok, line);
-	snprintf(line, sizeof(line), "Hiwat-Oldest: %" PRIu64, batch->oldest);
-	list = add_header(list, &ok, line);
+	struct curl_slist *list =
+	    add_header(NULL, &ok, batch != NULL ? "Content-Type: application/x-protobuf" : "Content-Type: application/json");
+	if (batch != NULL) {
+		snprintf(line, sizeof(line), "Hiwat-Sent: %" PRIu64, clock_wall_ns());
+		list = add_header(list, &ok, line);
+		snprintf(line, sizeof(line), "Hiwat-Oldest: %" PRIu64, batch->oldest);
+		list = add_header(list, &ok, line);
+	}
 	/* A batch is sent at once, not after a question. */
 	list = add_header(list, &ok, "Expect:");
-	if (batch->is_zstd)
+	if (batch != NULL && batch->is_zstd)
 		list = add_header(list, &ok, "Content-Encoding: zstd");
 	if (h->has_token)
 		list = add_header(list, &ok, buf_str(&h->token));
@@ -271,25 +276,31 @@ explain_status(struct https *h, long status, struct sink_reply *reply)
 	snprintf(reply->why, sizeof(reply->why), "status %ld%s%s", status, n > 0 ? ": " : "", words);
 }
 
+/* A 200: the answer is one Ack. */
+static void
+take_ack(struct https *h, struct sink_reply *reply)
+{
+	Hiwat__Ack *ack;
+
+	arena_reset(&h->arena);
+	if (ack_decode((const uint8_t *)buf_str(&h->answer), h->answer.len, &h->arena, &ack) != 0 || !ack->has_received ||
+	    !ack->has_durable) {
+		snprintf(reply->why, sizeof(reply->why), "the answer is no acknowledgement; is this a hiwat collector?");
+		return;
+	}
+	reply->fate = SINK_ACKNOWLEDGED;
+	reply->received = ack->received;
+	reply->durable = ack->durable < ack->received ? ack->durable : ack->received;
+	reply->backlog_interval_ms = ack->has_backlog_interval_ms ? ack->backlog_interval_ms : 0;
+}
+
+/* Any other status. */
 static void
 judge_status(struct https *h, long status, struct sink_reply *reply)
 {
 	curl_off_t retry_after = 0;
-	Hiwat__Ack *ack;
 
-	arena_reset(&h->arena);
 	switch (status) {
-	case 200:
-		if (ack_decode((const uint8_t *)buf_str(&h->answer), h->answer.len, &h->arena, &ack) == 0 &&
-		    ack->has_received && ack->has_durable) {
-			reply->fate = SINK_ACKNOWLEDGED;
-			reply->received = ack->received;
-			reply->durable = ack->durable < ack->received ? ack->durable : ack->received;
-			reply->backlog_interval_ms = ack->has_backlog_interval_ms ? ack->backlog_interval_ms : 0;
-			return;
-		}
-		snprintf(reply->why, sizeof(reply->why), "the answer is no acknowledgement; is this a hiwat collector?");
-		return;
 	case 400:
 	case 413:
 	case 415:
@@ -311,35 +322,36 @@ judge_status(struct https *h, long status, struct sink_reply *reply)
 	explain_status(h, status, reply);
 }
 
-static void
-https_send(void *state, const char *url, const struct sink_batch *batch, struct sink_reply *reply)
+/* One request; batch as for make_headers(). True when it was answered by 200; what else became of it stands in reply. */
+static bool
+post(struct https *h, const char *url, const char *path, const struct sink_batch *batch, const void *data, size_t len,
+    struct sink_reply *reply)
 {
-	struct https *h = state;
 	struct buf target;
 	long status = 0;
 
 	*reply = (struct sink_reply){ .fate = SINK_FAILED, .why = "out of memory" };
 	if (h->settings.token_file != NULL && !h->has_token && !read_token(h, reply)) {
 		reply->fate = SINK_REFUSED;
-		return;
+		return false;
 	}
 	size_t url_len = strlen(url);
 	buf_init(&target, 4096);
 	buf_add(&target, url, url_len > 0 && url[url_len - 1] == '/' ? url_len - 1 : url_len);
-	buf_puts(&target, "/v1/records");
+	buf_puts(&target, path);
 	struct curl_slist *headers = make_headers(h, batch);
 	if (headers != NULL && buf_ok(&target)) {
 		buf_reset(&h->answer);
 		h->error[0] = '\0';
 		curl_easy_setopt(h->curl, CURLOPT_URL, buf_str(&target));
 		curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, headers);
-		curl_easy_setopt(h->curl, CURLOPT_POSTFIELDS, batch->data);
-		curl_easy_setopt(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)batch->len);
+		curl_easy_setopt(h->curl, CURLOPT_POSTFIELDS, data);
+		curl_easy_setopt(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
 		reply->why[0] = '\0';
 		CURLcode code = curl_easy_perform(h->curl);
 		if (code != CURLE_OK)
 			explain_transport(h, code, reply);
-		else if (curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK)
+		else if (curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK && status != 200)
 			judge_status(h, status, reply);
 		/* The list goes with this function. */
 		curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, NULL);
@@ -347,11 +359,36 @@ https_send(void *state, const char *url, const struct sink_batch *batch, struct 
 	}
 	curl_slist_free_all(headers);
 	buf_fini(&target);
+	return status == 200;
+}
+
+static void
+https_send(void *state, const char *url, const struct sink_batch *batch, struct sink_reply *reply)
+{
+	struct https *h = state;
+
+	if (post(h, url, "/v1/records", batch, batch->data, batch->len, reply))
+		take_ack(h, reply);
 	/* After any trouble the token is read again: it may have been replaced. */
 	if (reply->fate != SINK_ACKNOWLEDGED)
 		h->has_token = false;
 }
 
+static void
+https_maintain(void *state, const char *url, const char *json, struct sink_reply *reply)
+{
+	struct https *h = state;
+
+	if (!post(h, url, "/v1/maintenance", NULL, json, strlen(json), reply))
+		return;
+	reply->fate = SINK_ACKNOWLEDGED;
+	snprintf(reply->why, sizeof(reply->why), "%.*s", (int)strcspn(buf_str(&h->answer), "\r\n"), buf_str(&h->answer));
+}
+
 static const char *const schemes[] = { "https://", "http://", NULL };
 
-const struct sink sink_https = { .schemes = schemes, .open = https_open, .send = https_send, .close = https_close };
+const struct sink sink_https = { .schemes = schemes,
+	.open = https_open,
+	.send = https_send,
+	.maintain = https_maintain,
+	.close = https_close };

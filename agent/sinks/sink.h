@@ -47,6 +47,11 @@ struct sink {
 	/* Takes no resources of the network yet. HIWAT_E_NOMEM. */
 	int (*open)(const struct sink_settings *settings, void **state);
 	void (*send)(void *state, const char *url, const struct sink_batch *batch, struct sink_reply *reply);
+	/*
+	 * Asks that this host be not told of for a while, by the document of collector/maintenance.c. ACKNOWLEDGED when it is
+	 * so, the answer in why. NULL: this way carries batches alone.
+	 */
+	void (*maintain)(void *state, const char *url, const char *json, struct sink_reply *reply);
 	void (*close)(void *state);
 };
 

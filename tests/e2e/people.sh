@@ -59,6 +59,8 @@ prints ' until 20'
 id=$(sed 's/ .*//' "$work/out")
 expect 0 silence list
 prints "^$id  active .* rule=quiet role=demo  somebody (admin): work on it"
+port=$ingest_port
+sed -i "/^ingest:/,/^web:/s/port: 0/port: $port/" "$work/collector.yaml" # so that the agent finds it again
 configure_agent
 start_agent
 until_true 20 has_page '"event":"trigger".*"cause":"always"' || fail "no page"
@@ -105,6 +107,31 @@ expect 0 silence list
 expect 0 silence list -a
 prints "^$id  ended"
 [ "$(pages '"event":"trigger".*"cause":"always"')" -eq 1 ] || fail "told twice"
+
+say "maintenance from the host"
+agent() { "$BUILD/agent/hiwat-agent" "$@" >"$work/out" 2>"$work/err"; }
+agent maintenance -c "$work/agent.yaml" 30m 'new "kernel"' || fail "maintenance: $(cat "$work/err")"
+prints 'agreed$'
+expect 0 silence list
+prints ' host_uuid=.*  the host itself: new "kernel"$'
+until_true 10 has_incident 'it has memory.*(silenced)' || fail "not silenced: $("$collector" alerts -u "$web")"
+agent maintenance -c "$work/agent.yaml" 1h longer || fail "maintenance: $(cat "$work/err")"
+expect 0 silence list
+[ "$(wc -l <"$work/out")" -eq 1 ] || fail "two at once: $(cat "$work/out")"
+agent maintenance -c "$work/agent.yaml" end || fail "maintenance: $(cat "$work/err")"
+expect 0 silence list
+[ ! -s "$work/out" ] || fail "still listed: $(cat "$work/out")"
+for wrong in 9h 0s soon; do
+	! agent maintenance -c "$work/agent.yaml" $wrong reason || fail "maintenance for $wrong"
+done
+sed "s|^state_dir:.*|state_dir: $work/stranger|" "$work/agent.yaml" >"$work/stranger.yaml"
+! agent maintenance -c "$work/stranger.yaml" 30m reason || fail "a stranger"
+says 'status 404: this host has delivered nothing yet'
+uuid=$(cat "$work/agent/uuid")
+sh "$source_dir/deploy/demo/ca.sh" "$work/tls" other-host
+[ "$(request --cacert "$work/tls/ca.crt" --cert "$work/tls/other-host.crt" --key "$work/tls/other-host.key" \
+	"https://127.0.0.1:$ingest_port/v1/maintenance" -d "{\"uuid\":\"$uuid\",\"seconds\":60,\"reason\":\"x\"}")" = 403 ] ||
+	fail "for another host: $(cat "$work/out")"
 
 say "who may not"
 printf '0123456789abcdef0124\n' >"$work/wrong"
