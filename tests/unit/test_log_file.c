@@ -243,6 +243,25 @@ START_TEST(sampler_follows_the_file)
 }
 END_TEST
 
+/* What reaches the collector: the verdict is ok, and its reason names the source. */
+START_TEST(sampler_says_what_it_follows)
+{
+	append(path, TIMED_OUT("1"));
+	sampled_open(&sampled, "kernel_log", &config);
+	sampled_expect(&sampled, 1000, LOST "0\n");
+	const struct outcome noted = { .err = HIWAT_OK, .why = sampled.why };
+	Hiwat__Sampler *status = outcome_record(&noted, sampled.sampler, 0, &sampled.arena)->status;
+	ck_assert(status->up && status->has_reason);
+	ck_assert_str_eq(status->verdict->verdict, "ok");
+	ck_assert_uint_eq(status->reason.len, strlen(sampled.why.text));
+	ck_assert_mem_eq(status->reason.data, sampled.why.text, status->reason.len);
+	/* What is left of an attempt that another one made good is no note. */
+	const struct outcome plain = { .err = HIWAT_OK, .why = { .text = "tried in vain" } };
+	ck_assert(!outcome_record(&plain, sampled.sampler, 0, &sampled.arena)->status->has_reason);
+	sampled_close(&sampled);
+}
+END_TEST
+
 /* OpenBSD's syslogd(8) signs for the kernel with /bsd. */
 START_TEST(sampler_knows_the_kernel_of_openbsd)
 {
@@ -334,9 +353,9 @@ static Suite *
 log_file_suite(void)
 {
 	const TTest *const tests[] = { whole_lines_once, rotation_while_reading, rotation_while_away, emptied,
-		many_and_long_lines, failures, sampler_follows_the_file, sampler_knows_the_kernel_of_openbsd,
-		sampler_changes_its_source_at_a_start, sampler_names_both_when_neither_works,
-		sampler_begins_anew_with_damaged_state };
+		many_and_long_lines, failures, sampler_follows_the_file, sampler_says_what_it_follows,
+		sampler_knows_the_kernel_of_openbsd, sampler_changes_its_source_at_a_start,
+		sampler_names_both_when_neither_works, sampler_begins_anew_with_damaged_state };
 	Suite *s = suite_create("log_file");
 	TCase *t = tcase_create("all");
 
