@@ -6,13 +6,14 @@
 #include "err.h"
 #include "tls.h"
 
-/* Debian; the default of unbound's own example; FreeBSD and OpenBSD. */
+/* Debian; the default of unbound's own example; FreeBSD's port and its base system; OpenBSD. */
 static const char *const usual_sockets[] = {
 	"/run/unbound.ctl",
 	"/run/unbound/unbound.ctl",
 	"/run/unbound/control.sock",
 	"/var/run/unbound.ctl",
 	"/var/run/unbound/unbound.ctl",
+	"/var/run/local_unbound.ctl",
 	"/var/run/unbound.sock",
 };
 

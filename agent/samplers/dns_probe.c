@@ -34,6 +34,7 @@ static const struct {
 	const char *comm, *server;
 } programs[] = {
 	{ "unbound", "unbound" },
+	{ "local-unbound", "unbound" }, /* of FreeBSD's base system */
 	{ "named", "bind" },
 	{ "dnsmasq", "dnsmasq" },
 	{ "systemd-resolve", "resolved" },

@@ -119,7 +119,12 @@ START_TEST(unknown_and_missing)
 	sampled_open(&sampled, "dns_probe", &config);
 	sampled_expect(&sampled, 10, "hiwat_dns_probe_success{server=\"unknown\"} 1\n");
 	sampled_close(&sampled);
+	/* The resolver of FreeBSD's base system goes by a name of its own. */
 	config.state_dir = NULL;
+	kernel_program(PS, HIWAT_OK, "init\nlocal-unbound\n");
+	sampled_open(&sampled, "dns_probe", &config);
+	sampled_expect(&sampled, 15, "hiwat_dns_probe_success{server=\"unbound\"} 1\n");
+	sampled_close(&sampled);
 	kernel_program(NETSTAT, HIWAT_OK, HEAD "udp4 0 0 *.514 *.*\n");
 	sampled_open(&sampled, "dns_probe", &config);
 	ck_assert_int_eq(sampled_take(&sampled, 20), HIWAT_E_MISSING);
