@@ -274,7 +274,7 @@ emit_deviation(struct audit *a, struct audit_finding *finding, const double *wan
 	static const char *const words[] = { "at least ", "at most ", "" };
 	const struct profile_row *row = finding->row;
 	double set_to[SETTING_NUMBERS_MAX];
-	struct buf wants, has, command;
+	struct buf wants, has, value, command;
 
 	buf_init(&wants, TEXT_MAX);
 	buf_init(&has, TEXT_MAX);
@@ -289,8 +289,11 @@ emit_deviation(struct audit *a, struct audit_finding *finding, const double *wan
 		/* What is enough stays as it is: no advice lowers a capacity. */
 		for (unsigned i = 0; i < row->n_params; i++)
 			set_to[i] = is_met(row, found->numbers[i], wanted[i]) ? found->numbers[i] : wanted[i];
-		setting_put_command(a->set, finding->profile->os, a->view->release, row->name, set_to, row->n_params,
-		    &command);
+		buf_init(&value, TEXT_MAX);
+		put_numbers(&value, set_to, row->n_params);
+		setting_put_command(a->set, finding->profile->os, a->view->release, row->name, buf_str(&value),
+		    set_to[row->n_params - 1], &command);
+		buf_fini(&value);
 	}
 	finding->verdict = AUDIT_DEVIATES;
 	finding->wanted = buf_str(&wants);

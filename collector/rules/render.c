@@ -82,7 +82,8 @@ parse_name(struct template *t, struct template_value *v)
 			break;
 		template_factor(t, &args[n]);
 		bool wants_text = n == 0 && f->wants_text;
-		if (t->err == HIWAT_OK && args[n].is_text != wants_text)
+		/* A number that is not known may have become a word. */
+		if (t->err == HIWAT_OK && t->event == NULL && args[n].is_text != wants_text)
 			template_fail(t, arg_at, "%s wants %s", name, wants_text ? "a text in quotes" : "a number");
 	}
 	if (t->err == HIWAT_OK)

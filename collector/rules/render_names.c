@@ -209,33 +209,26 @@ call_set(struct template *t, size_t at, const struct template_function *f, const
     struct template_value *v)
 {
 	const struct rule_set *set = t->rule->set;
-	struct buf command;
+	struct buf value, command;
 
 	(void)at;
 	(void)f;
 	(void)n;
 	set_unknown(v);
-	if (t->event == NULL || !isfinite(args[1].number))
+	if (t->event == NULL || (!args[1].is_text && !args[1].is_raised && !isfinite(args[1].number)))
 		return;
 	const struct setting *s = setting_find(set, t->view->os, args[0].text);
 	if (s != NULL && setting_state(s, t->view->release) != SETTING_HERE)
 		return;
+	buf_init(&value, sizeof(v->text) / 2);
 	buf_init(&command, sizeof(v->text) - 1);
-	setting_put_command(set, t->view->os, t->view->release, args[0].text, &args[1].number, 1, &command);
+	template_put(&value, &args[1]);
+	setting_put_command(set, t->view->os, t->view->release, args[0].text, buf_str(&value),
+	    args[1].is_text ? NAN : args[1].number, &command);
 	v->is_unknown = !buf_ok(&command);
 	set_text(v, buf_str(&command));
+	buf_fini(&value);
 	buf_fini(&command);
-}
-
-double
-rule_param(const struct rule_full *rule, const char *name)
-{
-	for (uint32_t i = 0; i < rule->n_params; i++) {
-		const struct param *p = &rule->set->params.params[rule->first_param + i];
-		if (strcmp(p->name, name) == 0)
-			return p->value;
-	}
-	return NAN;
 }
 
 static void
@@ -244,7 +237,12 @@ call_param(struct template *t, size_t at, const struct template_function *f, con
 {
 	(void)f;
 	(void)n;
-	v->number = rule_param(t->rule, args[0].text);
+	v->number = NAN;
+	for (uint32_t i = 0; i < t->rule->n_params; i++) {
+		const struct param *p = &t->rule->set->params.params[t->rule->first_param + i];
+		if (strcmp(p->name, args[0].text) == 0)
+			v->number = t->view != NULL ? rule_figure_on(&t->rule->pub, i, t->view) : p->value;
+	}
 	if (isnan(v->number))
 		template_fail(t, at, "the rule has no param '%s'", args[0].text);
 }

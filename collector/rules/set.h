@@ -82,9 +82,6 @@ double override_value(const struct rule_set *set, const struct host_view *view, 
 bool override_is_off(const struct rule_set *set, const struct host_view *view, uint32_t rule);
 bool override_is_row_off(const struct rule_set *set, const struct host_view *view, const struct profile_row *row);
 
-/* Value of one of the rule's params by name, NAN when it has none. */
-double rule_param(const struct rule_full *rule, const char *name);
-
 /*
  * Is this template well formed, and does it name only what the rule can have? HIWAT_OK, or HIWAT_E_CONFIG with the place
  * of the mistake and what was expected.

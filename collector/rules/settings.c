@@ -105,32 +105,28 @@ how_to_set(const struct setting *s, const char *release)
 }
 
 void
-setting_put_command(const struct rule_set *set, const char *os, const char *release, const char *name, const double *numbers,
-    size_t n, struct buf *out)
+setting_put_command(const struct rule_set *set, const char *os, const char *release, const char *name, const char *value,
+    double number, struct buf *out)
 {
 	const struct setting *s = setting_find(set, os, name);
 	const char *how = how_to_set(s, release);
 	const struct dialect *d = dialect_of(os);
-	char value[SETTING_NUMBERS_MAX * 24 + 3];
-	size_t len = 0;
+	bool is_loader = strcmp(how, "loader") == 0, is_file = *how == '/';
+	const char *quote = strchr(value, ' ') != NULL && !is_loader ? "\"" : "";
 
-	bool is_loader = strcmp(how, "loader") == 0;
-	const char *quote = n > 1 && !is_loader ? "\"" : "";
-	len += (size_t)snprintf(value, sizeof(value), "%s", quote);
-	for (size_t i = 0; i < n && i < SETTING_NUMBERS_MAX; i++)
-		len += (size_t)snprintf(value + len, sizeof(value) - len, "%s%.*g", i > 0 ? " " : "", 15, numbers[i]);
-	snprintf(value + len, sizeof(value) - len, "%s", quote);
-	if (*how == '/')
-		buf_printf(out, "echo %s > %s", value, how);
-	for (const char *p = is_loader ? d->at_boot : d->at_runtime; *how != '/' && *p != '\0'; p++) {
-		if (*p == '@' || *p == '#')
-			buf_puts(out, *p == '@' ? name : value);
+	if (is_file)
+		buf_printf(out, "echo %s%s%s > %s", quote, value, quote, how);
+	for (const char *p = is_loader ? d->at_boot : d->at_runtime; !is_file && *p != '\0'; p++) {
+		if (*p == '@')
+			buf_puts(out, name);
+		else if (*p == '#')
+			buf_printf(out, "%s%s%s", quote, value, quote);
 		else
 			buf_putc(out, *p);
 	}
-	if (s != NULL && s->unit_bytes > 0 && n > 0) {
+	if (s != NULL && s->unit_bytes > 0 && isfinite(number)) {
 		char bytes[32];
-		template_bytes(bytes, sizeof(bytes), s->unit_bytes * numbers[n - 1]);
+		template_bytes(bytes, sizeof(bytes), s->unit_bytes * number);
 		buf_printf(out, " (at most %s of memory)", bytes);
 	}
 }

@@ -33,11 +33,12 @@ const struct setting *setting_find(const struct rule_set *set, const char *os, c
 enum setting_state setting_state(const struct setting *s, const char *release);
 
 /*
- * Appends what sets the name to these numbers on this system, and what it costs: "sysctl kern.ipc.nmbclusters=65536, and
- * the same line in /etc/sysctl.conf (at most 128 MiB of memory)". Names that no entry knows are set at run time.
+ * Appends what sets the name to this value on this system, and what number units of it cost: "sysctl
+ * kern.ipc.nmbclusters=65536, and the same line in /etc/sysctl.conf (at most 128 MiB of memory)". Names that no entry knows
+ * are set at run time. number: NAN, nothing is said of memory.
  */
 void setting_put_command(const struct rule_set *set, const char *os, const char *release, const char *name,
-    const double *numbers, size_t n, struct buf *out);
+    const char *value, double number, struct buf *out);
 
 /* "FreeBSD" for "freebsd"; the word itself when it is of no known system. */
 const char *setting_os_title(const char *os);

@@ -134,7 +134,7 @@ judge 1
 prints 'warning: mbuf-jumbo-default{interface="ix0"}: '
 prints 'do: sysctl kern.ipc.nmbjumbo9=48000'
 prints 'advice: mbuf-undersized{pool="cluster"}: Cluster limit 25600 cannot hold the socket buffers of the peak, 32768 '
-prints 'do: kern.ipc.nmbclusters=32768'
+prints 'do: sysctl kern.ipc.nmbclusters=32768'
 lacks lo0
 sed -i 's/267/266/; s/65536/16384/' "$dir"/host/*.txt
 "$agent" parse --os freebsd bundle "$dir/host" >"$dir/values" 2>/dev/null
@@ -161,7 +161,7 @@ prints 'not judged: conntrack-filling{event="drop"}: Connection tracking counts 
 "$agent" parse --os linux kernel-log "$corpus/kernel-log--linux-3.13--conntrack-full-rsyslog-repeats--41.txt" >"$dir/values"
 judge 1
 prints 'do: sysctl -w fs.file-max=AT_LEAST_65536'
-prints 'net.ipv4.tcp_max_orphans=A_HIGHER_VALUE.'
+prints 'net.ipv4.tcp_max_orphans=A_HIGHER_VALUE, '
 
 [ "$failures" -eq 0 ] || exit 1
 echo ok
