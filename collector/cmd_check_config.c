@@ -6,12 +6,17 @@
 #include "buf.h"
 #include "config.h"
 #include "diag.h"
+#include "clock.h"
 #include "err.h"
+#include "preflight.h"
+#include "routes.h"
 #include "rule.h"
 
 const char cmd_check_config_usage[] =
     "usage: hiwat-collector check-config [-c FILE] [--sample]\n"
-    "Checks the configuration and the rules it names, and tells every mistake with file, line and column.\n"
+    "Checks the configuration and the rules it names, and tells every mistake with file, line and column. The largest "
+    "incident\n"
+    "that there can be is rendered for each route and held against what its receiver takes; nothing is sent.\n"
     "\n"
     "  -c FILE   the configuration (" COLLECTOR_CONFIG_DEFAULT ")\n"
     "  --sample  print a configuration with every option, commented, and its default\n"
@@ -33,6 +38,22 @@ print_sample(void)
 	return cmd_finish_output("check-config");
 }
 
+/* That what the routes would send is within what their receivers take. */
+static bool
+check_routes(const struct collector_config *config, struct buf *errors)
+{
+	struct routes routes;
+	int err = routes_init(&routes, config, clock_wall_ns());
+
+	if (err != HIWAT_OK) {
+		buf_printf(errors, "routes: %s\n", err_text(err));
+		return false;
+	}
+	bool ok = preflight_routes(&routes, errors);
+	routes_fini(&routes);
+	return ok;
+}
+
 static int
 check(const char *path)
 {
@@ -48,7 +69,8 @@ check(const char *path)
 		fputs(diag_text(&diag), stderr);
 		goto out;
 	}
-	if (collector_config_rules(&config, &rules, &errors) != HIWAT_OK) {
+	int err = collector_config_rules(&config, &rules, &errors);
+	if (!check_routes(&config, &errors) || err != HIWAT_OK) {
 		fputs(buf_str(&errors), stderr);
 	} else {
 		printf("%s: ok, %zu rules from %s, %zu routes\n", path, rule_set_count(rules), config.rules_dir,

@@ -2,15 +2,12 @@
 #include "cmd.h"
 
 #include <getopt.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "buf.h"
+#include "card.h"
 #include "client.h"
-#include "units.h"
 
 #define WIDTH 12 /* of the names at the left */
 
@@ -44,41 +41,11 @@ text_row(const char *name, const json_t *o, const char *key)
 		row(name, client_text(o, key));
 }
 
-/* "36000 of 48000 (75.0 %), threshold 0.75 (ours)" from what is known of it. */
 static void
-value_row(const json_t *line)
+card_row_printed(void *arg, const char *name, const char *text)
 {
-	double value = client_number(line, "value"), threshold = client_number(line, "threshold");
-	double used = client_number(line, "used"), limit = client_number(line, "limit");
-	struct buf text;
-
-	buf_init(&text, 1024);
-	if (isfinite(used) && isfinite(limit) && limit > 0)
-		buf_printf(&text, "%.15g of %.15g (%.1f %%)", used, limit, 100 * used / limit);
-	else if (isfinite(limit))
-		buf_printf(&text, "%.6g, limit %.15g", value, limit);
-	else if (isfinite(value))
-		buf_printf(&text, "%.6g", value);
-	if (isfinite(threshold))
-		buf_printf(&text, ", threshold %.6g (%s)", threshold,
-		    strcmp(client_text(line, "threshold_source"), "ours") == 0 ? "ours" : "the document's");
-	if (text.len > 0)
-		row("value", buf_str(&text));
-	buf_fini(&text);
-}
-
-static void
-time_left_row(const json_t *line)
-{
-	double seconds = client_number(line, "seconds_to_limit");
-	struct buf text;
-
-	if (!isfinite(seconds) || seconds < 0 || seconds > 1e9)
-		return;
-	buf_init(&text, 64);
-	units_put_duration(&text, (uint64_t)seconds * 1000);
-	printf("  %-*s full in %s at the present trend\n", WIDTH, "time left", buf_str(&text));
-	buf_fini(&text);
+	(void)arg;
+	row(name, text);
 }
 
 static void
@@ -89,15 +56,7 @@ print_line(const json_t *line, bool speaks)
 	printf("\n%s%s, %s since %s%s\n", speaks ? "" : "also ", client_text(line, "rule"),
 	    strcmp(status, "firing") == 0 ? client_text(line, "level") : status, client_text(line, "since"),
 	    json_is_true(json_object_get(line, "gone")) ? ", its object is gone" : "");
-	text_row("what", line, "summary");
-	text_row("series", line, "labels");
-	value_row(line);
-	time_left_row(line);
-	text_row("cleared", line, "cleared");
-	text_row("more", line, "description");
-	text_row("why", line, "reason");
-	text_row("document", line, "document");
-	text_row("to do", line, "remedy");
+	card_line(line, card_row_printed, NULL);
 }
 
 static void

@@ -10,12 +10,15 @@
 #include "err.h"
 #include "hours.h"
 #include "match.h"
+#include "notify.h"
 #include "rule.h"
 #include "scan.h"
 #include "yaml_tree.h"
 
 const char *const config_sink_words[] = { "webhook", "command", NULL };
 const char *const config_level_words[] = { "warning", "critical", NULL };
+#define PUBLIC_URL_MAX 500
+
 static const char *const log_words[] = { "error", "warn", "info", "debug", NULL };
 
 static const char *
@@ -30,6 +33,17 @@ static const char *
 check_url(const char *text)
 {
 	return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0 ? NULL : "a URL of http:// or https://";
+}
+
+/* A path is put behind it. */
+static const char *
+check_public_url(const char *text)
+{
+	size_t n = strlen(text);
+
+	return check_url(text) == NULL && n <= PUBLIC_URL_MAX && text[n - 1] != '/' && strcspn(text, "?#|<> \t") == n
+	    ? NULL
+	    : "a URL of http:// or https:// of at most 500 bytes, without a query and a slash at its end";
 }
 
 #define ROUTE(member) .offset = offsetof(struct route_config, member)
@@ -266,6 +280,12 @@ static const struct conf_option options[] = {
 	    .help = "Tokens of those who may change something, a line each: NAME ROLE TOKEN. Role silence may acknowledge, "
 		    "close "
 		    "and silence, admin may all. The collector makes one of its own: admin.token in state_dir." },
+	{ .key = "web.public_url",
+	    .type = CONF_STRING,
+	    OPTION(public_url),
+	    .check = check_public_url,
+	    .example = "https://hiwat.example.org",
+	    .help = "The web side as people reach it; notifications then link to their incident." },
 	{ .key = "state_dir",
 	    .type = CONF_PATH,
 	    OPTION(state_dir),
@@ -371,6 +391,33 @@ check_listener(const struct listener_config *l, const char *name, const struct y
 		complain(diag, root, key, "client_ca_file needs cert_file and key_file");
 }
 
+/* That a route has what its sink needs, and nothing that it would not heed. */
+static void
+check_sink(const struct route_config *route, const struct yaml_node *node, struct diag *diag)
+{
+	const struct sink *sink = sink_find(config_sink_words[route->sink]);
+	const struct {
+		unsigned bit;
+		const char *key;
+		bool given;
+	} options_of_sinks[] = {
+		{ SINK_URL, "url", route->url != NULL },
+		{ SINK_SECRET_FILE, "secret_file", route->secret_file != NULL },
+		{ SINK_CA_FILE, "ca_file", route->ca_file != NULL },
+		{ SINK_COMMAND, "command", route->command.n > 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(options_of_sinks) / sizeof(options_of_sinks[0]); i++) {
+		bool given = options_of_sinks[i].given;
+		const char *key = options_of_sinks[i].key;
+
+		if (!given && (sink->needs & options_of_sinks[i].bit) != 0)
+			yaml_complain(diag, node, "route %s: the sink %s needs a %s", route->name, sink->name, key);
+		if (given && (sink->takes & options_of_sinks[i].bit) == 0)
+			yaml_complain(diag, node, "route %s: the sink %s has no use for a %s", route->name, sink->name, key);
+	}
+}
+
 static void
 check_routes(const struct collector_config *c, const struct yaml_node *root, struct diag *diag)
 {
@@ -383,10 +430,7 @@ check_routes(const struct collector_config *c, const struct yaml_node *root, str
 			if (strcmp(routes[i].name, routes[j].name) == 0)
 				yaml_complain(diag, node, "a second route named %s", routes[i].name);
 		}
-		if (strcmp(config_sink_words[routes[i].sink], "webhook") == 0 && routes[i].url == NULL)
-			yaml_complain(diag, node, "route %s: a webhook needs a url", routes[i].name);
-		if (strcmp(config_sink_words[routes[i].sink], "command") == 0 && routes[i].command.n == 0)
-			yaml_complain(diag, node, "route %s: the sink command needs a command", routes[i].name);
+		check_sink(&routes[i], node, diag);
 		node = node != NULL ? node->next : NULL;
 	}
 }

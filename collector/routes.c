@@ -15,7 +15,7 @@ or_empty(const char *s)
 }
 
 static int
-set(struct routes *r, size_t i, const struct route_config *from, const char *time_zone, uint64_t wall_ns)
+set(struct routes *r, size_t i, const struct route_config *from, const struct collector_config *config, uint64_t wall_ns)
 {
 	r->out[i] = (struct route){
 		.name = from->name,
@@ -30,12 +30,13 @@ set(struct routes *r, size_t i, const struct route_config *from, const char *tim
 		.timeout_ms = from->timeout_ms,
 		.expire_ms = from->expire_ms,
 		.repeat_ms = from->repeat_ms,
+		.public_url = or_empty(config->public_url),
 	};
 	int err = match_new((const char *const *)from->match.items, from->match.n, &r->matches[i]);
 	if (err == 0 && from->hours.n > 0) {
 		struct zone zone = { 0 };
 
-		err = zone_load(&zone, from->time_zone != NULL ? from->time_zone : time_zone, wall_ns);
+		err = zone_load(&zone, from->time_zone != NULL ? from->time_zone : config->time_zone, wall_ns);
 		if (err == 0)
 			err = hours_new((const char *const *)from->hours.items, from->hours.n, &zone, &r->hours[i]);
 	}
@@ -66,7 +67,7 @@ routes_init(struct routes *r, const struct collector_config *config, uint64_t wa
 	};
 	int err = r->out == NULL || r->alert == NULL || r->matches == NULL || r->hours == NULL ? HIWAT_E_NOMEM : 0;
 	for (size_t i = 0; err == 0 && i < n; i++)
-		err = set(r, i, &from[i], config->time_zone, wall_ns);
+		err = set(r, i, &from[i], config, wall_ns);
 	if (err != 0)
 		routes_fini(r);
 	return err;

@@ -8,10 +8,6 @@
 #include "internal.h"
 #include "scan.h"
 
-#define SUMMARY_MAX 1024 /* what the strictest receiver takes */
-#define TEXT_MAX 8192
-#define LABELS_TEXT_MAX 4096
-
 struct alert_host_state *
 alerts_host(struct alerts *a, const uint8_t uuid[16])
 {
@@ -110,7 +106,7 @@ labels_as_text(const struct labels *labels, uint32_t set)
 	unsigned n = 0;
 	const struct sample_label *l = labels_get(labels, set, &n);
 
-	buf_init(&text, LABELS_TEXT_MAX);
+	buf_init(&text, INCIDENT_LABELS_MAX);
 	series_write(&text, "", l, n);
 	const char *s = buf_str(&text);
 	size_t len = strlen(s);
@@ -194,8 +190,8 @@ line_fill(struct incident_line *line, const struct alert_host *host, const struc
 	line->limit = event->limit;
 	line->seconds_to_limit = event->seconds_to_limit;
 	line->since_ns = since_ns;
-	return render(&line->summary, rule->summary, SUMMARY_MAX, host, event) &&
-	    render(&line->description, rule->description, TEXT_MAX, host, event) &&
-	    render(&line->remedy, rule->remedy, TEXT_MAX, host, event) && incident_set(&line->doc, rule->doc) &&
+	return render(&line->summary, rule->summary, INCIDENT_SUMMARY_MAX, host, event) &&
+	    render(&line->description, rule->description, INCIDENT_TEXT_MAX, host, event) &&
+	    render(&line->remedy, rule->remedy, INCIDENT_TEXT_MAX, host, event) && incident_set(&line->doc, rule->doc) &&
 	    incident_set(&line->threshold_source, rule->threshold_source) && incident_set(&line->reason, rule->reason);
 }

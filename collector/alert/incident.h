@@ -10,7 +10,10 @@
 
 #define INCIDENT_KEY_LEN 32 /* hexadecimal digits, without the NUL */
 #define INCIDENT_LINES_MAX 16
-#define INCIDENT_CHANGES 8 /* of the last hour that are remembered, to tell flapping */
+#define INCIDENT_SUMMARY_MAX 1024 /* bytes: what the strictest receiver takes */
+#define INCIDENT_TEXT_MAX 8192    /* bytes of a description and a remedy */
+#define INCIDENT_LABELS_MAX 4096  /* bytes of an object as text */
+#define INCIDENT_CHANGES 8        /* of the last hour that are remembered, to tell flapping */
 
 /* WAS: found in backlog, over when it was found. GAVE_UP: its host was gone for too long, nobody knows how it ended. */
 enum incident_status { INCIDENT_OPEN, INCIDENT_RESOLVED, INCIDENT_WAS, INCIDENT_GAVE_UP };

@@ -237,6 +237,8 @@ out:
 const struct sink sink_command = {
 	.name = "command",
 	.help = "a program with the incident on its standard input",
+	.takes = SINK_COMMAND,
+	.needs = SINK_COMMAND,
 	.open = command_open,
 	.send = command_send,
 	.close = command_close,

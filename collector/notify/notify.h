@@ -30,6 +30,7 @@ struct route {
 	bool updates;          /* tell "update" and "acknowledge" too */
 	uint64_t timeout_ms, expire_ms, repeat_ms;
 	uint64_t retry_min_ms, retry_max_ms; /* 0: a second, five minutes */
+	const char *public_url;              /* of the collector's web side as people reach it, without a slash at its end */
 };
 
 /* What became of one delivery. */
@@ -43,9 +44,13 @@ struct notice {
 	const char *json;  /* the incident, as incident_json.h describes it */
 };
 
+/* Options of a route that not every sink has a use for. */
+enum { SINK_URL = 1, SINK_SECRET_FILE = 2, SINK_CA_FILE = 4, SINK_COMMAND = 8 };
+
 struct sink {
 	const char *name;
 	const char *help;
+	unsigned takes, needs; /* SINK_*; needs is part of takes */
 	/* Prepares what is kept between deliveries. HIWAT_E_CONFIG with a sentence in why when the route cannot work. */
 	int (*open)(const struct route *route, void **state, struct buf *why);
 	/*
@@ -55,6 +60,14 @@ struct sink {
 	enum delivery (*send)(void *state, const struct route *route, const struct notice *notice, struct buf *why,
 	    uint64_t *retry_after_ms);
 	void (*close)(void *state);
+	/*
+	 * Appends what send() hands over for a notice, for sinks whose receiver documents limits; NULL, with validate, for others.
+	 * state NULL: without open(), something as long stands for the secret. HIWAT_E_NOMEM, HIWAT_E_FORMAT when the notice
+	 * is no incident.
+	 */
+	int (*render)(void *state, const struct route *route, const struct notice *notice, struct buf *out);
+	/* Whether that is within the receiver's limits: HIWAT_E_CONFIG and a sentence in why when not. */
+	int (*validate)(const char *rendered, struct buf *why);
 };
 
 extern const struct sink *const sinks[]; /* ended by NULL */

@@ -41,6 +41,7 @@ secret_read(const char *path, char **secret, size_t *len, struct buf *why)
 		buf_printf(why, "secret_file %s: empty", path);
 		goto out;
 	}
+	data[n] = '\0';
 	*secret = data;
 	*len = n;
 	data = NULL;

@@ -11,7 +11,7 @@ extern const struct sink sink_command;
 
 /*
  * The secret that a file holds, without the newline at its end. HIWAT_E_CONFIG and a sentence in why when it cannot be
- * read, is empty or larger than SECRET_MAX. *secret is owned: secret_free().
+ * read, is empty or larger than SECRET_MAX. *secret ends in a NUL that len does not count and is owned: secret_free().
  */
 int secret_read(const char *path, char **secret, size_t *len, struct buf *why);
 /* Overwrites it first. NULL is allowed. */

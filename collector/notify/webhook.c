@@ -103,6 +103,8 @@ webhook_send(void *state, const struct route *route, const struct notice *notice
 const struct sink sink_webhook = {
 	.name = "webhook",
 	.help = "POST of the incident as JSON, signed",
+	.takes = SINK_URL | SINK_SECRET_FILE | SINK_CA_FILE,
+	.needs = SINK_URL,
 	.open = webhook_open,
 	.send = webhook_send,
 	.close = webhook_close,
