@@ -330,7 +330,8 @@ read_gauge(const struct window *w, const struct window_shape *s)
 		else if (n == 1 || s->kind == WINDOW_DELTA || (s->kind == WINDOW_MAX ? cell > v : cell < v))
 			v = cell;
 	}
-	return s->kind == WINDOW_DELTA ? w->last - v : v;
+	/* Both as exact as the cells are: a value that stands still has not changed. */
+	return s->kind == WINDOW_DELTA ? (double)(float)w->last - v : v;
 }
 
 double
