@@ -10,7 +10,18 @@
 #define RELAX_RATIO 0.05
 #define RELAX_FACTOR 0.8
 
-/* How far a value must come back before its level clears, unless the rule says it. */
+static struct node *
+nearer(struct node_table *t, enum call call, struct node *a, struct node *b)
+{
+	struct node proto = { .op = NODE_CALL, .kind = call, .a = a, .b = b };
+
+	return a != NULL && b != NULL ? node_make(t, &proto) : NULL;
+}
+
+/*
+ * How far a value must come back before its level clears, unless the rule says it. A share comes back by 0.05, a small one
+ * by no more than others do: below a threshold of 0.05 it would have to become negative.
+ */
 static struct node *
 relax(struct node_table *t, const struct node *comparison)
 {
@@ -22,9 +33,11 @@ relax(struct node_table *t, const struct node *comparison)
 
 	if (comparison->op == NODE_EQ || comparison->op == NODE_NE)
 		return b;
-	if (is_share)
-		return node_binary(t, is_upper ? NODE_SUB : NODE_ADD, b, node_const(t, RELAX_RATIO));
-	return node_binary(t, is_upper != is_negative ? NODE_MUL : NODE_DIV, b, node_const(t, RELAX_FACTOR));
+	struct node *scaled = node_binary(t, is_upper != is_negative ? NODE_MUL : NODE_DIV, b, node_const(t, RELAX_FACTOR));
+	if (!is_share)
+		return scaled;
+	return nearer(t, is_upper ? CALL_MAX : CALL_MIN,
+	    node_binary(t, is_upper ? NODE_SUB : NODE_ADD, b, node_const(t, RELAX_RATIO)), scaled);
 }
 
 /*
