@@ -384,7 +384,7 @@ check_boundary(struct runner *u, const struct case_expect *e)
 		return;
 	rules_each(u->rules, u->host.state, find_nearest, &n);
 	double size = fabs(n.threshold);
-	if (isnan(n.off) || n.off <= BOUNDARY * size || (n.off <= 1 && size > 1))
+	if (isnan(n.off) || n.off <= BOUNDARY * size || (n.off <= 1 && (size > 1 || size == 0)))
 		return;
 	snprintf(expected, sizeof(expected), "a value at the threshold %g", n.threshold);
 	snprintf(seen, sizeof(seen), "%g", n.value);
