@@ -9,6 +9,7 @@
 #include "buf.h"
 #include "client.h"
 #include "config.h"
+#include "delivered.h"
 #include "diag.h"
 #include "err.h"
 #include "rule.h"
@@ -16,7 +17,7 @@
 
 const char cmd_rules_usage[] =
     "usage: hiwat-collector rules check FILE|DIRECTORY ...\n"
-    "       hiwat-collector rules [-r RULES] list\n"
+    "       hiwat-collector rules [-r RULES] list [--evaluable OS]\n"
     "       hiwat-collector rules [-r RULES] explain ID [-c FILE] [-n HOST] [-l NAME=VALUE] [-u URL]\n"
     "       hiwat-collector rules [-r RULES] [-a AGENT] [--coverage] test FILE ...\n"
     "check tells every mistake with file, line and column; list prints all rules and all rows of the audit's profiles, one\n"
@@ -25,6 +26,7 @@ const char cmd_rules_usage[] =
     "rules must say of them (hiwat-rules(5)).\n"
     "\n"
     "  -r RULES       directory or file of rules (" COLLECTOR_RULES_DEFAULT ")\n"
+    "  --evaluable OS only those that no sampler feeds on freebsd, linux or openbsd, and what they lack\n"
     "  -c FILE        rules and overrides of this configuration\n"
     "  -n, --host HOST\n"
     "                 figures as they hold for the host of this name\n"
@@ -91,6 +93,31 @@ list(const struct rule_set *rules)
 		for (uint32_t r = 0; r < p->n_rows; r++)
 			printf("%-44s %-8s %s\n", p->rows[r].id, p->os, p->rows[r].doc);
 	}
+}
+
+/* The rules that no sampler of the system feeds. */
+static int
+list_unfed(const struct rule_set *rules, const char *os)
+{
+	const struct delivered *d = delivered_find(rules, os);
+	unsigned n = 0;
+
+	if (d == NULL) {
+		fprintf(stderr, "hiwat-collector rules: the rules do not tell what samplers deliver on '%s'\n", os);
+		return 1;
+	}
+	for (size_t i = 0; i < rule_set_count(rules); i++) {
+		const struct rule *r = rule_set_get(rules, i);
+		struct buf missing;
+		buf_init(&missing, 8192);
+		if (!delivered_feeds(rules, d, r, &missing)) {
+			printf("%-28s lacks %s\n", r->id, missing.len > 0 ? buf_str(&missing) : "a system of its kind");
+			n++;
+		}
+		buf_fini(&missing);
+	}
+	printf("%zu of %zu rules can be judged on %s\n", rule_set_count(rules) - n, rule_set_count(rules), os);
+	return 0;
 }
 
 static void
@@ -236,7 +263,7 @@ load_config(const char *path)
 
 /* Words of the command line, and what they say. */
 struct options {
-	const char *rules, *config, *base, *agent;
+	const char *rules, *config, *base, *agent, *os;
 	bool coverage;
 	struct subject subject;
 };
@@ -247,6 +274,7 @@ read_options(int argc, char **argv, struct options *o)
 {
 	static const struct option long_options[] = {
 		{ "coverage", no_argument, NULL, 'C' },
+		{ "evaluable", required_argument, NULL, 'E' },
 		{ "host", required_argument, NULL, 'n' },
 		{ 0 },
 	};
@@ -262,6 +290,9 @@ read_options(int argc, char **argv, struct options *o)
 			break;
 		case 'C':
 			o->coverage = true;
+			break;
+		case 'E':
+			o->os = optarg;
 			break;
 		case 'l':
 			if (!add_label(&o->subject, optarg))
@@ -291,7 +322,9 @@ show(struct options *o, const char *id)
 	struct rule_set *rules = o->config != NULL ? load_config(o->config) : load(o->rules);
 	int status = 1;
 
-	if (rules != NULL && id == NULL) {
+	if (rules != NULL && id == NULL && o->os != NULL) {
+		status = list_unfed(rules, o->os);
+	} else if (rules != NULL && id == NULL) {
 		list(rules);
 		status = 0;
 	} else if (rules != NULL && (o->base == NULL || ask_host(&o->subject, o->base) == HIWAT_OK)) {

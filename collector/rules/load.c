@@ -74,7 +74,8 @@ read_file(const char *path, struct buf *out, struct diag *diag)
 static const struct list {
 	const char *key;
 	void (*load)(struct loading *ld, const struct yaml_node *node);
-} lists[] = { { "settings", load_setting }, { "profiles", load_profile }, { "rules", load_rule } };
+} lists[] = { { "settings", load_setting }, { "profiles", load_profile }, { "delivers", load_delivered },
+	{ "rules", load_rule } };
 #define N_LISTS (sizeof(lists) / sizeof(lists[0]))
 
 static void
@@ -88,7 +89,8 @@ load_lists(struct loading *ld, const struct yaml_node *root)
 		while (i < N_LISTS && strcmp(lists[i].key, node->key) != 0)
 			i++;
 		if (i == N_LISTS) {
-			yaml_complain_key(ld->diag, node, "unknown key '%s'; allowed: rules, settings, profiles", node->key);
+			yaml_complain_key(ld->diag, node, "unknown key '%s'; allowed: rules, settings, profiles, delivers",
+			    node->key);
 			continue;
 		}
 		n++;

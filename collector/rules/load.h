@@ -32,8 +32,9 @@ extern const char *const level_keys[RULE_LEVELS];
 
 /* Adds the rule of a mapping to the set; mistakes go to diag and the rule is left out. */
 void load_rule(struct loading *ld, const struct yaml_node *node);
-/* Add an entry of "settings:" or of "profiles:", in load_settings.c. */
+/* Add an entry of "settings:", "delivers:" or "profiles:", in load_settings.c. */
 void load_setting(struct loading *ld, const struct yaml_node *node);
+void load_delivered(struct loading *ld, const struct yaml_node *node);
 void load_profile(struct loading *ld, const struct yaml_node *node);
 /* A copy that the set owns; "" when memory is out. */
 const char *load_copy(struct loading *ld, const char *s, size_t len);

@@ -1,6 +1,7 @@
 /* The lists "settings:" and "profiles:" of a rule file: what is known of settings, and what documents say about them. */
 #include <stddef.h>
 
+#include "catalogue.h"
 #include "diag.h"
 #include "err.h"
 #include "load.h"
@@ -133,6 +134,45 @@ load_setting(struct loading *ld, const struct yaml_node *node)
 	}
 	*slot = s;
 	set->n_settings++;
+}
+
+void
+load_delivered(struct loading *ld, const struct yaml_node *node)
+{
+	static const struct field fields[] = {
+		{ "os", FIELD_TEXT, offsetof(struct delivered, os), true },
+		{ "series", FIELD_OTHER, 0, true },
+	};
+	struct rule_set *set = ld->set;
+	struct delivered d = { .n_series = 0 };
+
+	if (!read_fields(ld, node, fields, sizeof(fields) / sizeof(fields[0]), &d))
+		return;
+	const struct yaml_node *series = yaml_get(node, "series");
+	if (series->kind != YAML_SEQUENCE)
+		yaml_complain(ld->diag, series, "a list of series was expected, not %s", yaml_kind_text(series));
+	if (delivered_find(set, d.os) != NULL)
+		yaml_complain(ld->diag, node, "a second entry for %s", d.os);
+	for (const struct yaml_node *n = series->kind == YAML_SEQUENCE ? series->first : NULL; n != NULL; n = n->next) {
+		const char **slot = arena_grow(&set->arena, (void **)&d.series, d.n_series, sizeof(*slot));
+		if (n->kind != YAML_SCALAR || catalogue_find(n->text, strcspn(n->text, "{")) < 0)
+			yaml_complain(ld->diag, n, "a metric was expected");
+		if (slot == NULL) {
+			ld->is_out_of_memory = true;
+			return;
+		}
+		*slot = n->kind == YAML_SCALAR ? load_copy(ld, n->text, n->len) : "";
+		d.n_series++;
+	}
+	struct delivered *slot = set->n_delivered < DELIVERED_MAX
+	    ? arena_grow(&set->arena, (void **)&set->delivered, set->n_delivered, sizeof(*slot))
+	    : NULL;
+	if (slot == NULL) {
+		ld->is_out_of_memory = true;
+		return;
+	}
+	*slot = d;
+	set->n_delivered++;
 }
 
 /* The numbers of a row become params, so that they can be overridden: value, or value_0 and so on. */

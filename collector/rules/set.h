@@ -4,6 +4,7 @@
 
 #include "arena.h"
 #include "audit.h"
+#include "delivered.h"
 #include "expr.h"
 #include "rule.h"
 #include "settings.h"
@@ -63,6 +64,8 @@ struct rule_set {
 	uint32_t n_settings;
 	struct profile *profiles;
 	uint32_t n_profiles;
+	struct delivered *delivered;
+	uint32_t n_delivered;
 	struct role_profiles *roles;
 	uint32_t n_roles;
 	/* Plans in use, by hosts of equal shape; and room to run the largest of them. */

@@ -97,4 +97,17 @@ explain swap-filling -n db1
 prints "switched off on db1"
 ! "$collector" rules -c "$dir/collector.yaml" explain nas/nothing 2>"$dir/err" || fail "an unknown row is explained"
 
+unfed() {
+	"$collector" rules -r "$source_dir/collector/rules.d" list --evaluable "$1" >"$dir/out" 2>"$dir/err"
+}
+unfed linux || fail "list --evaluable linux: $(cat "$dir/err")"
+prints "pf-memory                    lacks hiwat_pf_counter_total"
+prints "mbuf-jumbo-default           lacks hiwat_sysctl{name=\"kern.ipc.nmbjumbo9\"}"
+lacks "listen-overflow"
+lacks "dns-servfail"
+unfed freebsd || fail "list --evaluable freebsd: $(cat "$dir/err")"
+prints "conntrack-filling"
+lacks "mbuf-pool-filling"
+! unfed plan9 || fail "a list of what plan9 delivers"
+
 [ $failures -eq 0 ]

@@ -29,7 +29,7 @@ static const struct {
 } file_rows[] = {
 	{ "", "f:1:1: 'rules:' with a list of rules was expected\n" },
 	{ "rules: {}\n", "f:1:8: a list of rules was expected, not a mapping\n" },
-	{ "rules: []\nrule: 1\n", "f:2:1: unknown key 'rule'; allowed: rules, settings, profiles\n" },
+	{ "rules: []\nrule: 1\n", "f:2:1: unknown key 'rule'; allowed: rules, settings, profiles, delivers\n" },
 	{ "rules:\n  - text\n", "f:2:5: a rule was expected, not text\n" },
 	{ "rules:\n  - id: a\n" HEAD, "f:2:5: advice, warning or critical with a condition is missing\n" },
 	{ "rules:\n  - id: A b\n" HEAD "    warning: hiwat_pf_states > 1\n",
