@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "buf.h"
+#include "clock.h"
+#include "doc.h"
 #include "err.h"
 #include "load_steps.h"
 #include "scan.h"
@@ -249,20 +250,14 @@ static double
 load_clock(struct loading_case *ld, const struct yaml_node *map)
 {
 	const char *text = load_text(ld, map, "clock", NULL);
-	struct tm tm = { 0 };
-	int end = 0;
+	uint64_t ns;
 
 	if (text == NULL)
 		return DEFAULT_CLOCK;
-	if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2dZ%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour, &tm.tm_min,
-		&tm.tm_sec, &end) != 6 ||
-	    end == 0 || text[end] != '\0' || tm.tm_year < 1971) {
-		yaml_complain(ld->diag, yaml_get(map, "clock"), "a time such as 2026-01-31T12:00:00Z was expected");
-		return DEFAULT_CLOCK;
-	}
-	tm.tm_year -= 1900;
-	tm.tm_mon--;
-	return (double)timegm(&tm);
+	if (doc_parse_time(text, &ns) && ns >= 86400 * NSEC_PER_SEC)
+		return (double)(ns / NSEC_PER_SEC);
+	yaml_complain(ld->diag, yaml_get(map, "clock"), "a time such as 2026-01-31T12:00:00Z was expected");
+	return DEFAULT_CLOCK;
 }
 
 static const char *
