@@ -233,6 +233,43 @@ START_TEST(figures_have_names)
 }
 END_TEST
 
+/* What refuses: a limit, or memory; what fills a pool: use, or caches. */
+static const struct {
+	const char *rule;
+	double used, limit, in_use, cached; /* the last two of pool cluster */
+	const char *part;
+} reason_rows[] = {
+	{ "pf-memory", 9900, 10000, NAN, NAN, "9900 states of 10000: the limit itself refuses" },
+	{ "pf-memory", 4000, 10000, NAN, NAN,
+	    "The limit of 10000 states is not reached, 4000 are there: the kernel has no memory" },
+	{ "mbuf-denied", NAN, 1000, 990, 0, "The pool is at its limit" },
+	{ "mbuf-denied", NAN, 1000, 100, 0, "Only 100 of 1000 are in use now" },
+	{ "mbuf-pool-filling", 800, 1000, 100, 700, "Most of them, 700, are free items in caches" },
+	{ "mbuf-pool-filling", 800, 1000, 700, 100, "Items held in caches count too" },
+};
+
+START_TEST(texts_tell_what_refuses)
+{
+	struct sample_label pool = { "pool", "cluster" };
+	size_t set = rule_host_begin(&host, "mbuf");
+	const struct rule *rule = rule_set_find(rules, reason_rows[_i].rule);
+	struct rule_event e = { .rule = rule,
+		.labels = labels_intern(host.labels, &pool, 1),
+		.status = RULE_FIRING,
+		.level = rule->worst,
+		.used = reason_rows[_i].used,
+		.limit = reason_rows[_i].limit,
+		.seconds_to_limit = NAN };
+
+	if (!isnan(reason_rows[_i].in_use)) {
+		rule_host_put(&host, set, "hiwat_mbuf_pool_in_use{pool=\"cluster\"}", reason_rows[_i].in_use);
+		rule_host_put(&host, set, "hiwat_mbuf_pool_cached{pool=\"cluster\"}", reason_rows[_i].cached);
+	}
+	ck_assert_int_eq(rule_render(rule->description, &e, &host.view, &out), HIWAT_OK);
+	ck_assert_msg(strstr(buf_str(&out), reason_rows[_i].part) != NULL, "%s", buf_str(&out));
+}
+END_TEST
+
 START_TEST(texts_tell_the_figure_in_force)
 {
 	const struct rule *rule = rule_set_find(rules, "pf-insert-surge");
@@ -259,6 +296,7 @@ suite(void)
 	tcase_add_loop_test(tc, release_names_its_setting, 0, ARRAY_LEN(rows));
 	tcase_add_loop_test(tc, texts_are_whole, 0, ARRAY_LEN(systems));
 	tcase_add_test(tc, figures_have_names);
+	tcase_add_loop_test(tc, texts_tell_what_refuses, 0, ARRAY_LEN(reason_rows));
 	tcase_add_test(tc, texts_tell_the_figure_in_force);
 	suite_add_tcase(s, tc);
 	return s;
