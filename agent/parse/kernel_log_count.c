@@ -21,40 +21,15 @@ kl_mix(uint64_t a, uint64_t b)
 	return x ^ x >> 33;
 }
 
-/* A name as it is kept: trimmed, cut to size - 1 bytes, in printable ASCII, so that two kept names differ as labels too. */
-static struct text
-fit(struct text t, size_t size)
-{
-	t = text_trim(t);
-	if (t.n > size - 1)
-		t.n = size - 1;
-	return text_trim(t);
-}
-
-static char
-printable(char c)
-{
-	return c >= ' ' && c <= '~' ? c : '?';
-}
-
 void
 kl_copy(char *to, size_t size, struct text from)
 {
-	from = fit(from, size);
+	from = text_trim(from);
+	if (from.n > size - 1)
+		from = text_trim((struct text){ from.p, size - 1 });
 	for (size_t i = 0; i < from.n; i++)
-		to[i] = printable(from.p[i]);
+		to[i] = from.p[i] >= ' ' && from.p[i] <= '~' ? from.p[i] : '?';
 	memset(to + from.n, 0, size - from.n);
-}
-
-bool
-kl_same_name(const char *kept, size_t size, struct text t)
-{
-	t = fit(t, size);
-	for (size_t i = 0; i < t.n; i++) {
-		if (kept[i] != printable(t.p[i]))
-			return false;
-	}
-	return kept[t.n] == '\0';
 }
 
 /* What a full table counts new names under. */
@@ -64,8 +39,10 @@ static struct kl_device *
 device(struct kernel_log *k, struct text name)
 {
 	struct kl_device *d = k->devices;
+	char kept[KL_NAME];
 
-	while (d < k->devices + k->n_devices && !kl_same_name(d->name, KL_NAME, name))
+	kl_copy(kept, sizeof(kept), name);
+	while (d < k->devices + k->n_devices && memcmp(d->name, kept, sizeof(kept)) != 0)
 		d++;
 	if (d < k->devices + k->n_devices)
 		return d;
@@ -74,7 +51,7 @@ device(struct kernel_log *k, struct text name)
 	else if (!text_same(name, other))
 		return device(k, other);
 	if (d->name[0] == '\0') {
-		kl_copy(d->name, sizeof(d->name), name);
+		memcpy(d->name, kept, sizeof(kept));
 		d->credit_time = KERNEL_LOG_NO_TIME;
 	}
 	return d;
@@ -94,16 +71,19 @@ device_with_driver(struct kernel_log *k, struct text name, struct text driver)
 static struct kl_operation *
 operation(struct kernel_log *k, uint32_t device_index, struct text name)
 {
+	char kept[KL_TEXT];
+
+	kl_copy(kept, sizeof(kept), name);
 	for (uint32_t i = 0; i < k->n_operations; i++) {
 		struct kl_operation *o = &k->operations[i];
-		if (o->device == device_index && kl_same_name(o->name, KL_TEXT, name))
+		if (o->device == device_index && memcmp(o->name, kept, sizeof(kept)) == 0)
 			return o;
 	}
 	if (k->n_operations == KL_OPERATIONS)
 		return NULL;
 	struct kl_operation *o = &k->operations[k->n_operations++];
 	o->device = device_index;
-	kl_copy(o->name, sizeof(o->name), name);
+	memcpy(o->name, kept, sizeof(kept));
 	return o;
 }
 
@@ -342,10 +322,12 @@ void
 kl_stuck(struct kernel_log *k, struct text name, struct text driver, uint64_t id, uint64_t age)
 {
 	struct kl_stuck *s = NULL, *oldest = &k->stuck[0];
+	char kept[KL_NAME];
 
+	kl_copy(kept, sizeof(kept), name);
 	for (int i = 0; i < KL_STUCK; i++) {
 		struct kl_stuck *at = &k->stuck[i];
-		if (at->device[0] != '\0' && at->id == id && kl_same_name(at->device, KL_NAME, name))
+		if (at->id == id && memcmp(at->device, kept, sizeof(kept)) == 0)
 			s = at;
 		if (oldest->device[0] != '\0' && (at->device[0] == '\0' || at->time < oldest->time))
 			oldest = at;
@@ -358,7 +340,7 @@ kl_stuck(struct kernel_log *k, struct text name, struct text driver, uint64_t id
 	if (s == NULL) {
 		s = oldest;
 		s->id = id;
-		kl_copy(s->device, sizeof(s->device), name);
+		memcpy(s->device, kept, sizeof(kept));
 	}
 	s->age = age;
 	s->time = k->time;
@@ -398,8 +380,10 @@ void
 kl_response(struct kernel_log *k, struct text kind)
 {
 	struct kl_kind *row = k->kinds;
+	char kept[KL_TEXT];
 
-	while (row < k->kinds + k->n_kinds && !kl_same_name(row->name, KL_TEXT, kind))
+	kl_copy(kept, sizeof(kept), kind);
+	while (row < k->kinds + k->n_kinds && memcmp(row->name, kept, sizeof(kept)) != 0)
 		row++;
 	if (row == k->kinds + k->n_kinds) {
 		if (k->n_kinds < KL_KINDS)
@@ -408,7 +392,7 @@ kl_response(struct kernel_log *k, struct text kind)
 			kl_response(k, other);
 			return;
 		}
-		kl_copy(row->name, sizeof(row->name), kind);
+		memcpy(row->name, kept, sizeof(kept));
 	}
 	row->total += k->times;
 }
@@ -416,9 +400,13 @@ kl_response(struct kernel_log *k, struct text kind)
 void
 kl_storm(struct kernel_log *k, struct text irq, struct text name)
 {
-	struct kl_storm *s = k->storms, *end = k->storms + k->n_storms;
+	struct kl_storm *s = k->storms, *end = k->storms + k->n_storms, wanted;
 
-	while (s < end && !(kl_same_name(s->irq, sizeof(s->irq), irq) && kl_same_name(s->device, KL_TEXT, name)))
+	kl_copy(wanted.irq, sizeof(wanted.irq), irq);
+	kl_copy(wanted.device, sizeof(wanted.device), name);
+	while (s < end &&
+	    (memcmp(s->irq, wanted.irq, sizeof(wanted.irq)) != 0 ||
+		memcmp(s->device, wanted.device, sizeof(wanted.device)) != 0))
 		s++;
 	if (s == end) {
 		if (k->n_storms < KL_STORMS)
@@ -427,8 +415,8 @@ kl_storm(struct kernel_log *k, struct text irq, struct text name)
 			kl_storm(k, TEXT(""), other);
 			return;
 		}
-		kl_copy(s->irq, sizeof(s->irq), irq);
-		kl_copy(s->device, sizeof(s->device), name);
+		memcpy(s->irq, wanted.irq, sizeof(wanted.irq));
+		memcpy(s->device, wanted.device, sizeof(wanted.device));
 	}
 	s->total += k->times;
 }

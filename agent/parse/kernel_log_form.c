@@ -86,10 +86,13 @@ read_repeat(struct text t, struct kl_stripped *out)
 static bool
 priority(struct text *t, bool *is_kernel)
 {
+	/* Most lines have none: asked first, this is inlined. */
+	if (t->n == 0 || *t->p != '<')
+		return false;
 	struct text at = *t, in;
 	uint64_t value;
-
-	if (!kl_skip_char(&at, '<') || !text_until(&at, '>', &in) || in.n == 0 || in.n > 20)
+	kl_skip_char(&at, '<');
+	if (!text_until(&at, '>', &in) || in.n == 0 || in.n > 20)
 		return false;
 	if (kl_is_digit(*in.p)) {
 		if (text_u64(&in, &value) != 0)
@@ -245,10 +248,10 @@ kmsg(struct text t, struct kl_stripped *out)
 static bool
 decoded(struct text *t, bool *is_kernel)
 {
+	if (t->n < 16 || t->p[6] != ':')
+		return false;
 	struct text at = *t, facility, level;
-
-	if (at.n < 16 || at.p[6] != ':' || !text_until(&at, ':', &facility) || !text_until(&at, ':', &level) ||
-	    level.n > 7 || !kl_skip_char(&at, ' '))
+	if (!text_until(&at, ':', &facility) || !text_until(&at, ':', &level) || level.n > 7 || !kl_skip_char(&at, ' '))
 		return false;
 	*is_kernel = text_eq(text_trim(facility), "kern");
 	*t = at;

@@ -93,8 +93,8 @@ command(struct kernel_log *k, struct text t, struct text device)
 		b->kind = KL_BLOCK_NONE;
 		return true;
 	}
-	/* Both halves on one line, the newline escaped as #012, \x0a or \n. */
-	if (kl_after(&t, " res ") || kl_after(&t, "012res ") || kl_after(&t, "x0ares "))
+	/* Both halves on one line, the newline a blank or escaped as #012, \x0a or \n. */
+	if (kl_after(&t, "res "))
 		result(k, b, t);
 	return true;
 }

@@ -258,10 +258,11 @@ void kl_response(struct kernel_log *k, struct text kind);
 void kl_storm(struct kernel_log *k, struct text irq, struct text device);
 const char *kl_limit_name(enum kl_limit which);
 
-/* Copies at most size - 1 bytes and ends them in NUL. */
+/*
+ * A name as it is kept: trimmed, cut to size - 1 bytes, in printable ASCII, the rest of size zeros. Two names are the same
+ * when the size bytes are, and then as labels, too.
+ */
 void kl_copy(char *to, size_t size, struct text from);
-/* Whether a name kept in size bytes by kl_copy() came from this one. */
-bool kl_same_name(const char *kept, size_t size, struct text t);
 uint64_t kl_hash(struct text t);
 uint64_t kl_mix(uint64_t a, uint64_t b);
 

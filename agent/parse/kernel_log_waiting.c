@@ -7,10 +7,12 @@ struct kl_block *
 kl_block(struct kernel_log *k, struct text name, bool make)
 {
 	struct kl_block *oldest = &k->blocks[0];
+	char kept[KL_NAME];
 
+	kl_copy(kept, sizeof(kept), name);
 	for (int i = 0; i < KL_BLOCKS; i++) {
 		struct kl_block *b = &k->blocks[i];
-		if (b->kind != KL_BLOCK_NONE && kl_same_name(b->device, KL_NAME, name)) {
+		if (b->kind != KL_BLOCK_NONE && memcmp(b->device, kept, sizeof(kept)) == 0) {
 			oldest = b;
 			if (!make)
 				return b;
@@ -22,7 +24,7 @@ kl_block(struct kernel_log *k, struct text name, bool make)
 	if (!make)
 		return NULL;
 	memset(oldest, 0, sizeof(*oldest));
-	kl_copy(oldest->device, sizeof(oldest->device), name);
+	memcpy(oldest->device, kept, sizeof(kept));
 	oldest->line = k->line;
 	return oldest;
 }
@@ -40,10 +42,12 @@ struct kl_waiting *
 kl_waiting(struct kernel_log *k, int kind, struct text name)
 {
 	struct kl_waiting *found = NULL;
+	char kept[KL_NAME];
 
+	kl_copy(kept, sizeof(kept), name);
 	for (unsigned i = 0; (i = kl_next_waiting(k, kind, i)) < KL_WAITING; i++) {
 		struct kl_waiting *w = &k->waiting[i];
-		if ((name.n == 0 || kl_same_name(w->name, KL_NAME, name)) && (found == NULL || w->line < found->line))
+		if ((name.n == 0 || memcmp(w->name, kept, sizeof(kept)) == 0) && (found == NULL || w->line < found->line))
 			found = w;
 	}
 	return found;

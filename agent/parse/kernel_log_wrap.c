@@ -61,7 +61,9 @@ goes_on(const struct kernel_log *k, struct text last, struct text line, size_t m
 	struct kl_stripped s;
 	struct text t = line, word;
 
-	if (line.n == 0 || *line.p == ' ' || *line.p == '\t' || *line.p == '[' || last.n <= MARGIN_MIN - WORD_MAX)
+	/* The stamps that most lines have are the quickest to tell. */
+	if (line.n == 0 || *line.p == ' ' || *line.p == '\t' || *line.p == '[' || last.n <= MARGIN_MIN - WORD_MAX ||
+	    kl_month_stamp(&t, &s))
 		return false;
 	if (!text_word(&t, &word) || last.n + 1 + word.n <= (margin < MARGIN_USUAL ? margin : MARGIN_USUAL))
 		return false;

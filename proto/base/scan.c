@@ -4,32 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-struct text
-text_of(const char *s)
-{
-	return (struct text){ s, strlen(s) };
-}
-
-bool
-text_eq(struct text t, const char *s)
-{
-	return text_same(t, text_of(s));
-}
-
-bool
-text_same(struct text a, struct text b)
-{
-	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
-}
-
-bool
-text_ends(struct text t, const char *suffix)
-{
-	size_t n = strlen(suffix);
-
-	return t.n >= n && (n == 0 || memcmp(t.p + t.n - n, suffix, n) == 0);
-}
-
 long
 text_find(struct text t, const char *needle)
 {
@@ -49,39 +23,9 @@ text_find(struct text t, const char *needle)
 }
 
 static bool
-is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static bool
 is_digit(char c)
 {
 	return c >= '0' && c <= '9';
-}
-
-void
-text_skip_blanks(struct text *t)
-{
-	while (t->n > 0 && is_blank(*t->p)) {
-		t->p++;
-		t->n--;
-	}
-}
-
-static void
-trim_right(struct text *t)
-{
-	while (t->n > 0 && is_blank(t->p[t->n - 1]))
-		t->n--;
-}
-
-struct text
-text_trim(struct text t)
-{
-	text_skip_blanks(&t);
-	trim_right(&t);
-	return t;
 }
 
 bool
@@ -113,7 +57,7 @@ text_word(struct text *rest, struct text *word)
 		return false;
 	word->p = t.p;
 	word->n = 0;
-	while (t.n > 0 && !is_blank(*t.p)) {
+	while (t.n > 0 && !text_is_blank(*t.p)) {
 		t.p++;
 		t.n--;
 		word->n++;
@@ -128,14 +72,14 @@ text_last_word(struct text *rest, struct text *word)
 	struct text t = *rest;
 	size_t n = 0;
 
-	trim_right(&t);
-	while (n < t.n && !is_blank(t.p[t.n - 1 - n]))
+	text_trim_right(&t);
+	while (n < t.n && !text_is_blank(t.p[t.n - 1 - n]))
 		n++;
 	if (n == 0)
 		return false;
 	*word = (struct text){ t.p + t.n - n, n };
 	t.n -= n;
-	trim_right(&t);
+	text_trim_right(&t);
 	*rest = t;
 	return true;
 }
@@ -162,7 +106,7 @@ text_u64(struct text *t, uint64_t *value)
 
 	for (; i < t->n && is_digit(t->p[i]); i++) {
 		uint64_t digit = (uint64_t)(t->p[i] - '0');
-		if (v > (UINT64_MAX - digit) / 10)
+		if (i >= 19 && v > (UINT64_MAX - digit) / 10) /* 19 digits fit whatever they are */
 			return HIWAT_E_RANGE;
 		v = v * 10 + digit;
 	}

@@ -18,10 +18,25 @@ struct text {
 /* A string literal as text. */
 #define TEXT(literal) ((struct text){ literal, sizeof(literal) - 1 })
 
-struct text text_of(const char *s);
-bool text_eq(struct text t, const char *s);
-bool text_same(struct text a, struct text b);
-/* Inline, as is text_skip(): with a literal its length is known when compiled, and scanners of lines try many. */
+/* What is small is inline: with a literal its length is known when compiled, and scanners of lines try many. */
+static inline struct text
+text_of(const char *s)
+{
+	return (struct text){ s, strlen(s) };
+}
+
+static inline bool
+text_same(struct text a, struct text b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool
+text_eq(struct text t, const char *s)
+{
+	return text_same(t, text_of(s));
+}
+
 static inline bool
 text_starts(struct text t, const char *prefix)
 {
@@ -29,11 +44,48 @@ text_starts(struct text t, const char *prefix)
 
 	return t.n >= n && (n == 0 || memcmp(t.p, prefix, n) == 0);
 }
-bool text_ends(struct text t, const char *suffix);
+
+static inline bool
+text_ends(struct text t, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	return t.n >= n && (n == 0 || memcmp(t.p + t.n - n, suffix, n) == 0);
+}
+
 /* Offset of the first occurrence of needle, or -1. */
 long text_find(struct text t, const char *needle);
+
+static inline bool
+text_is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static inline void
+text_skip_blanks(struct text *t)
+{
+	while (t->n > 0 && text_is_blank(*t->p)) {
+		t->p++;
+		t->n--;
+	}
+}
+
+static inline void
+text_trim_right(struct text *t)
+{
+	while (t->n > 0 && text_is_blank(t->p[t->n - 1]))
+		t->n--;
+}
+
 /* Without leading and trailing blanks, tabs and CRs. */
-struct text text_trim(struct text t);
+static inline struct text
+text_trim(struct text t)
+{
+	text_skip_blanks(&t);
+	text_trim_right(&t);
+	return t;
+}
 
 /*
  * The next line without its newline and a CR before it. The last line counts without a newline too; *cut, when not NULL,
@@ -56,7 +108,6 @@ text_skip(struct text *t, const char *prefix)
 	t->n -= strlen(prefix);
 	return true;
 }
-void text_skip_blanks(struct text *t);
 
 /* Decimal digits at the start: HIWAT_E_FORMAT without a digit, HIWAT_E_RANGE when more than 64 bits. */
 int text_u64(struct text *t, uint64_t *value);
