@@ -50,8 +50,10 @@ longest(struct text text)
 	struct text line;
 	size_t n = 0;
 
-	while (text_line(&text, &line, NULL))
+	while (text_line(&text, &line, NULL)) {
+		text_trim_right(&line);
 		n = line.n > n ? line.n : n;
+	}
 	return n;
 }
 
@@ -86,6 +88,7 @@ kl_unwrap(const struct kernel_log *k, struct arena *arena, struct text *text)
 	if (out == NULL)
 		return HIWAT_E_NOMEM;
 	while (text_line(&rest, &line, &cut)) {
+		text_trim_right(&line); /* format=flowed leaves the blank that it breaks at */
 		struct text whole = { out + start, len - start };
 		if (whole.n > 0 && goes_on(k, piece, line, margin) && may_go_on((struct text){ whole.p, whole.n - 1 })) {
 			out[len - 1] = ' ';

@@ -10,6 +10,7 @@
 #include "err.h"
 #include "kernel_log.h"
 #include "netstat.h"
+#include "pasted.h"
 #include "pfctl.h"
 #include "proc.h"
 #include "quoted.h"
@@ -145,6 +146,16 @@ utf16_unit(struct text t, size_t i, bool big_endian)
 	return big_endian ? (uint32_t)first << 8 | second : (uint32_t)second << 8 | first;
 }
 
+static int
+strip(struct arena *arena, struct text *text)
+{
+	int err = pasted_plain(arena, text);
+
+	if (err == HIWAT_OK)
+		err = quoted_strip(arena, text);
+	return err == HIWAT_OK ? pasted_margin(arena, text) : err;
+}
+
 int
 parse_decode(struct arena *arena, struct text *text)
 {
@@ -152,11 +163,11 @@ parse_decode(struct arena *arena, struct text *text)
 
 	if (text_skip(&t, "\xef\xbb\xbf")) {
 		*text = t;
-		return quoted_strip(arena, text);
+		return strip(arena, text);
 	}
 	bool big_endian = text_skip(&t, "\xfe\xff");
 	if (!big_endian && !text_skip(&t, "\xff\xfe"))
-		return quoted_strip(arena, text);
+		return strip(arena, text);
 	size_t units = t.n / 2, len = 0;
 	char *out = arena_calloc(arena, units + 1, 3); /* a unit makes three bytes at most, a pair of units four */
 	if (out == NULL)
@@ -173,7 +184,7 @@ parse_decode(struct arena *arena, struct text *text)
 		len += put_utf8(out + len, c);
 	}
 	*text = (struct text){ out, len };
-	return quoted_strip(arena, text);
+	return strip(arena, text);
 }
 
 bool

@@ -80,8 +80,8 @@ const char *parse_os_word(enum parse_os os);
 
 /*
  * Turns a file's bytes into what parsers expect: a byte order mark is dropped, UTF-16 (as Windows saves text) becomes
- * UTF-8 in the arena, what is no code point becomes '?'. The marks of a quoted mail come off. Other text stays as it is.
- * HIWAT_E_NOMEM.
+ * UTF-8 in the arena, what is no code point becomes '?'. Escapes of terminals, the marks of a quoted
+ * mail, numbers of lines and a common indentation come off. Other text stays as it is. HIWAT_E_NOMEM.
  */
 int parse_decode(struct arena *arena, struct text *text);
 
