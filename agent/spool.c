@@ -189,8 +189,8 @@ take_content(struct spool *s, const struct found *f, struct buf *out, int *err)
 		*err = buf_ok(out) ? HIWAT_OK : HIWAT_E_NOMEM;
 		return true;
 	}
-	*err = batch_read(f->fd, f->offset, &f->h, out);
-	if (*err == HIWAT_E_CORRUPT && batch_write_mark(f->fd, f->offset, MARK_CORRUPT) == 0)
+	*err = frame_read(f->fd, f->offset, &f->h, out);
+	if (*err == HIWAT_E_CORRUPT && frame_write_mark(f->fd, f->offset, MARK_CORRUPT) == 0)
 		s->open_corrupt++;
 	return *err == HIWAT_OK || *err == HIWAT_E_NOMEM;
 }
@@ -200,7 +200,7 @@ static bool
 find_waiting(struct spool *s, struct place *at, uint64_t above, struct found *f)
 {
 	while (spool_find_next(s, at, f)) {
-		if (f->h.sequence > above && f->h.mark != MARK_REJECTED && f->h.mark != MARK_CORRUPT)
+		if (f->h.stamp > above && f->h.mark != MARK_REJECTED && f->h.mark != MARK_CORRUPT)
 			return true;
 	}
 	return false;
@@ -213,7 +213,7 @@ spool_next(struct spool *s, uint64_t above)
 
 	pthread_mutex_lock(&s->lock);
 	struct place at = place_before(s, above);
-	uint64_t sequence = find_waiting(s, &at, above, &f) ? f.h.sequence : 0;
+	uint64_t sequence = find_waiting(s, &at, above, &f) ? f.h.stamp : 0;
 	pthread_mutex_unlock(&s->lock);
 	return sequence;
 }
@@ -230,7 +230,7 @@ spool_read(struct spool *s, uint64_t above, struct buf *out, uint64_t *sequence)
 	while (find_waiting(s, &at, above, &f)) {
 		if (take_content(s, &f, out, &err)) {
 			if (err == 0)
-				*sequence = f.h.sequence;
+				*sequence = f.h.stamp;
 			/* Reading the newest one must not lose the place in the backlog. */
 			if (!from_end)
 				s->read = at;
@@ -258,12 +258,12 @@ spool_reject(struct spool *s, uint64_t sequence)
 	pthread_mutex_lock(&s->lock);
 	struct place at = place_before(s, sequence - 1);
 	bool found;
-	while ((found = spool_find_next(s, &at, &f)) && f.h.sequence < sequence)
+	while ((found = spool_find_next(s, &at, &f)) && f.h.stamp < sequence)
 		continue;
-	if (found && f.h.sequence == sequence && f.h.mark == MARK_NONE) {
+	if (found && f.h.stamp == sequence && f.h.mark == MARK_NONE) {
 		if (f.memory != NULL)
 			f.memory->h.mark = MARK_REJECTED;
-		if (f.memory != NULL || batch_write_mark(f.fd, f.offset, MARK_REJECTED) == 0)
+		if (f.memory != NULL || frame_write_mark(f.fd, f.offset, MARK_REJECTED) == 0)
 			s->open_rejected++;
 		spool_settle(s, 0, 0, &s->ledger.rejected);
 	}
@@ -302,7 +302,7 @@ waiting_bytes(const struct spool *s)
 	for (unsigned i = 0; i < s->n_segments; i++) {
 		const struct segment *seg = &s->segments[i];
 		if (seg->last > s->ledger.settled)
-			sum += seg->bytes - (seg->first == s->settled.segment ? s->settled.offset : SEGMENT_HEADER_BYTES);
+			sum += seg->bytes - (seg->first == s->settled.segment ? s->settled.offset : FRAME_FILE_HEADER_BYTES);
 	}
 	return sum;
 }
@@ -325,7 +325,7 @@ spool_count(struct spool *s, struct spool_counts *out)
 		.in_spool = left - s->open_rejected - s->open_corrupt - s->open_full,
 		.bytes = waiting_bytes(s),
 		.disk_bytes = spool_disk_bytes(s),
-		.oldest = find_waiting(s, &at, 0, &f) ? f.h.sequence : s->ledger.next,
+		.oldest = find_waiting(s, &at, 0, &f) ? f.h.stamp : s->ledger.next,
 		.newest = s->ledger.next - 1,
 		.files = s->n_segments,
 	};

@@ -21,11 +21,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "frame.h"
+
 struct buf;
 struct spool;
 
-#define SPOOL_BATCH_MAX (2u << 20) /* bytes of one batch */
-#define SPOOL_BYTES_MIN (1u << 20) /* least max_bytes */
+#define SPOOL_BATCH_MAX FRAME_LENGTH_MAX /* bytes of one batch */
+#define SPOOL_BYTES_MIN (1u << 20)       /* least max_bytes */
 #define SPOOL_FILES_MAX 64
 #define SPOOL_MEMORY_BATCHES 64 /* kept in memory while the disk refuses */
 #define SPOOL_MEMORY_BYTES (512u << 10)

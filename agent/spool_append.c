@@ -60,7 +60,7 @@ make_room(struct spool *s, uint64_t need)
 static int
 writable_segment(struct spool *s, uint64_t need)
 {
-	uint8_t header[SEGMENT_HEADER_BYTES];
+	uint8_t header[FRAME_FILE_HEADER_BYTES];
 	char name[SEGMENT_NAME_MAX];
 
 	if (s->write_fd >= 0 && s->segments[s->n_segments - 1].bytes + need <= s->segment_bytes)
@@ -74,7 +74,7 @@ writable_segment(struct spool *s, uint64_t need)
 	int fd = openat(s->dir_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return HIWAT_E_SYS;
-	segment_header_encode(s->ledger.stream, header);
+	frame_file_encode(&segment_file, s->ledger.stream, header);
 	if (write_at(fd, header, sizeof(header), 0) != 0) {
 		int saved = errno;
 		close(fd);
@@ -87,26 +87,26 @@ writable_segment(struct spool *s, uint64_t need)
 	s->segments[s->n_segments++] = (struct segment){
 		.first = s->next_ordinal,
 		.last = s->next_ordinal - 1,
-		.bytes = SEGMENT_HEADER_BYTES,
+		.bytes = FRAME_FILE_HEADER_BYTES,
 	};
 	return HIWAT_OK;
 }
 
 static int
-append_to_disk(struct spool *s, const struct batch_header *h, const void *data)
+append_to_disk(struct spool *s, const struct frame_header *h, const void *data)
 {
-	uint8_t header[BATCH_HEADER_BYTES];
-	uint64_t need = BATCH_HEADER_BYTES + h->length;
+	uint8_t header[FRAME_HEADER_BYTES];
+	uint64_t need = FRAME_HEADER_BYTES + h->length;
 
-	int err = make_room(s, need + SEGMENT_HEADER_BYTES);
+	int err = make_room(s, need + FRAME_FILE_HEADER_BYTES);
 	if (err == 0)
 		err = writable_segment(s, need);
 	if (err != 0)
 		return err;
 	struct segment *seg = &s->segments[s->n_segments - 1];
-	batch_header_encode(h, header);
+	frame_header_encode(h, header);
 	/* The content first: a header is there only when its content is. */
-	err = write_at(s->write_fd, data, h->length, seg->bytes + BATCH_HEADER_BYTES);
+	err = write_at(s->write_fd, data, h->length, seg->bytes + FRAME_HEADER_BYTES);
 	if (err == 0)
 		err = write_at(s->write_fd, header, sizeof(header), seg->bytes);
 	if (err != 0) {
@@ -121,19 +121,19 @@ append_to_disk(struct spool *s, const struct batch_header *h, const void *data)
 	}
 	s->appended = (struct place){
 		.ordinal = h->ordinal - 1,
-		.sequence = h->sequence - 1,
+		.sequence = h->stamp - 1,
 		.segment = seg->first,
 		.offset = seg->bytes,
 	};
 	seg->bytes += need;
 	seg->last = h->ordinal;
-	seg->last_sequence = h->sequence;
+	seg->last_sequence = h->stamp;
 	s->data_dirty = true;
 	return HIWAT_OK;
 }
 
 static int
-keep_in_memory(struct spool *s, const struct batch_header *h, const void *data)
+keep_in_memory(struct spool *s, const struct frame_header *h, const void *data)
 {
 	char *copy = malloc(h->length);
 
@@ -142,7 +142,7 @@ keep_in_memory(struct spool *s, const struct batch_header *h, const void *data)
 	memcpy(copy, data, h->length);
 	while (
 	    s->n_memory > 0 && (s->n_memory == SPOOL_MEMORY_BATCHES || s->memory_bytes + h->length > SPOOL_MEMORY_BYTES)) {
-		const struct batch_header *oldest = &s->memory[0].h;
+		const struct frame_header *oldest = &s->memory[0].h;
 		if (s->full_to <= s->ledger.settled)
 			s->full_from = oldest->ordinal;
 		s->full_to = oldest->ordinal;
@@ -162,14 +162,14 @@ spool_append(struct spool *s, const void *data, size_t len)
 	if (len == 0 || len > SPOOL_BATCH_MAX)
 		return HIWAT_E_TOOBIG;
 	pthread_mutex_lock(&s->lock);
-	struct batch_header h = {
+	struct frame_header h = {
 		.ordinal = s->next_ordinal,
-		.sequence = s->ledger.next,
+		.stamp = s->ledger.next,
 		.length = (uint32_t)len,
 		.crc = crc32c(0, data, len),
 	};
-	if (s->ledger_fd >= 0 && h.sequence > s->ledger.reserved) {
-		s->ledger.reserved = h.sequence + SPOOL_RESERVE - 1;
+	if (s->ledger_fd >= 0 && h.stamp > s->ledger.reserved) {
+		s->ledger.reserved = h.stamp + SPOOL_RESERVE - 1;
 		spool_save_ledger(s);
 		fdatasync(s->ledger_fd);
 	}

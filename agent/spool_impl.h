@@ -22,7 +22,7 @@ struct place {
 };
 
 struct memory_batch {
-	struct batch_header h;
+	struct frame_header h;
 	char *data; /* owned */
 };
 
@@ -66,7 +66,7 @@ uint64_t spool_disk_bytes(const struct spool *s);
 
 /* A batch, on disk or in memory. */
 struct found {
-	struct batch_header h;
+	struct frame_header h;
 	int fd; /* borrowed until the next search */
 	uint64_t segment, offset;
 	struct memory_batch *memory; /* NULL: on disk */

@@ -91,7 +91,7 @@ list_segments(struct spool *s, DIR *dir)
 		unsigned at = s->n_segments++;
 		for (; at > 0 && s->segments[at - 1].first > first; at--)
 			s->segments[at] = s->segments[at - 1];
-		s->segments[at] = (struct segment){ .first = first, .last = first - 1, .bytes = SEGMENT_HEADER_BYTES };
+		s->segments[at] = (struct segment){ .first = first, .last = first - 1, .bytes = FRAME_FILE_HEADER_BYTES };
 	}
 }
 
@@ -99,12 +99,12 @@ list_segments(struct spool *s, DIR *dir)
 static bool
 is_ours(struct survey *v, int fd)
 {
-	uint8_t header[SEGMENT_HEADER_BYTES];
+	uint8_t header[FRAME_FILE_HEADER_BYTES];
 	uint64_t stream;
 
 	int err = read_at(fd, header, sizeof(header), 0);
 	if (err == 0)
-		err = segment_header_decode(header, &stream);
+		err = frame_file_decode(&segment_file, header, &stream);
 	if (err == HIWAT_E_VERSION)
 		return false;
 	if (err == 0 && v->stream == 0)
@@ -113,13 +113,13 @@ is_ours(struct survey *v, int fd)
 }
 
 static int
-survey_batch(struct survey *v, int fd, uint64_t offset, const struct batch_header *h)
+survey_batch(struct survey *v, int fd, uint64_t offset, const struct frame_header *h)
 {
 	bool is_open = h->ordinal > v->s->ledger.settled;
 
 	v->last_ordinal = h->ordinal;
-	if (h->sequence > v->last_sequence)
-		v->last_sequence = h->sequence;
+	if (h->stamp > v->last_sequence)
+		v->last_sequence = h->stamp;
 	if (h->mark == MARK_REJECTED) {
 		v->rejected += is_open;
 		return HIWAT_OK;
@@ -127,13 +127,13 @@ survey_batch(struct survey *v, int fd, uint64_t offset, const struct batch_heade
 	if (h->mark == MARK_CORRUPT)
 		return HIWAT_OK;
 	buf_reset(&v->content);
-	int err = batch_read(fd, offset, h, &v->content);
+	int err = frame_read(fd, offset, h, &v->content);
 	if (err == HIWAT_E_NOMEM)
 		return err;
 	if (err == 0)
 		v->waiting += is_open;
 	else
-		batch_write_mark(fd, offset, MARK_CORRUPT);
+		frame_write_mark(fd, offset, MARK_CORRUPT);
 	return HIWAT_OK;
 }
 
@@ -141,20 +141,20 @@ survey_batch(struct survey *v, int fd, uint64_t offset, const struct batch_heade
 static int
 survey_segment(struct survey *v, struct segment *seg, int fd, bool *keep)
 {
-	struct batch_header h;
+	struct frame_header h;
 	struct stat st;
-	uint64_t offset = SEGMENT_HEADER_BYTES;
+	uint64_t offset = FRAME_FILE_HEADER_BYTES;
 	unsigned n = 0;
 	int err;
 
 	if (fstat(fd, &st) != 0)
 		return HIWAT_E_SYS;
 	uint64_t size = (uint64_t)st.st_size;
-	while ((err = batch_header_find(fd, &offset, size, v->last_ordinal + 1, &h)) == 0) {
+	while ((err = frame_find(fd, &offset, size, v->last_ordinal + 1, &h)) == 0) {
 		err = survey_batch(v, fd, offset, &h);
 		if (err != 0)
 			return err;
-		offset += BATCH_HEADER_BYTES + h.length;
+		offset += FRAME_HEADER_BYTES + h.length;
 		seg->last = h.ordinal;
 		seg->last_sequence = v->last_sequence;
 		seg->bytes = offset;
@@ -182,7 +182,7 @@ survey_segments(struct survey *v)
 			return HIWAT_E_SYS;
 		int err = fd >= 0 && is_ours(v, fd) ? survey_segment(v, seg, fd, &keep) : HIWAT_OK;
 		struct stat st = { 0 };
-		bool is_empty = fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= SEGMENT_HEADER_BYTES;
+		bool is_empty = fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= FRAME_FILE_HEADER_BYTES;
 		if (fd >= 0)
 			close(fd);
 		if (err == HIWAT_E_NOMEM)

@@ -31,9 +31,9 @@ find_on_disk(struct spool *s, const struct place *at, struct found *f)
 		if (seg->last <= at->ordinal)
 			continue;
 		f->segment = seg->first;
-		f->offset = seg->first == at->segment ? at->offset : SEGMENT_HEADER_BYTES;
+		f->offset = seg->first == at->segment ? at->offset : FRAME_FILE_HEADER_BYTES;
 		f->fd = segment_fd(s, i);
-		if (f->fd >= 0 && batch_header_find(f->fd, &f->offset, seg->bytes, at->ordinal + 1, &f->h) == 0)
+		if (f->fd >= 0 && frame_find(f->fd, &f->offset, seg->bytes, at->ordinal + 1, &f->h) == 0)
 			return true;
 	}
 	return false;
@@ -57,10 +57,10 @@ spool_find_next(struct spool *s, struct place *at, struct found *f)
 		f->h = m->h;
 	} else {
 		at->segment = f->segment;
-		at->offset = f->offset + BATCH_HEADER_BYTES + f->h.length;
+		at->offset = f->offset + FRAME_HEADER_BYTES + f->h.length;
 	}
 	at->ordinal = f->h.ordinal;
-	at->sequence = f->h.sequence;
+	at->sequence = f->h.stamp;
 	return true;
 }
 
@@ -127,7 +127,7 @@ spool_settle(struct spool *s, uint64_t ordinal, uint64_t sequence, uint64_t *fat
 		if (!spool_find_next(s, &at, &f))
 			break;
 		bool is_marked = f.h.mark == MARK_REJECTED || f.h.mark == MARK_CORRUPT;
-		if (!is_marked && (f.h.ordinal > ordinal || f.h.sequence > sequence))
+		if (!is_marked && (f.h.ordinal > ordinal || f.h.stamp > sequence))
 			break;
 		settle_batch(s, &f, &at, fate);
 	}
