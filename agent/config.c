@@ -213,6 +213,7 @@ static const struct conf_option options[] = {
 	    AT(spool_min_free_bytes),
 	    .value = "128MiB",
 	    .help = "Space that the spool leaves free on its file system, giving up its oldest samples for it." },
+	RECORDING_CONF(offsetof(struct agent_config, record), "/var/lib/hiwat-agent/recording", "256MiB"),
 	{ .key = "timeout",
 	    .type = CONF_DURATION,
 	    AT(timeout_ms),
@@ -364,6 +365,8 @@ check_together(const struct agent_config *c, const struct yaml_node *root, struc
 		    "dns.unbound_control_socket names another way to unbound");
 	if (c->unbound_control_socket != NULL && c->unbound_control_keys != NULL)
 		complain(diag, root, "dns.unbound_control_keys", "dns.unbound_control_socket needs none");
+	if (recording_config_problem(&c->record) != NULL)
+		complain(diag, root, "record.file_bytes", recording_config_problem(&c->record));
 	for (const struct yaml_node *n = labels != NULL ? labels->first : NULL; n != NULL; n = n->next) {
 		if (!is_label_name(n->key))
 			yaml_complain_key(diag, n,

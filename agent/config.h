@@ -3,6 +3,7 @@
 #define HIWAT_AGENT_CONFIG_H
 
 #include "conf.h"
+#include "recording_conf.h"
 
 struct buf;
 struct diag;
@@ -19,6 +20,7 @@ struct agent_config {
 	char *state_dir;
 	uint64_t interval_ms;
 	uint64_t spool_max_bytes, spool_min_free_bytes;
+	struct recording_config record;
 	uint64_t timeout_ms;
 	bool compress;
 	int log_level;                                                                 /* enum log_level */

@@ -10,6 +10,7 @@
 
 struct confine_options {
 	const char *state_dir;      /* written to; NULL: nothing is */
+	const char *record_dir;     /* the same */
 	const char *const *sockets; /* Unix sockets that are connected to; those that do not exist do no harm */
 	size_t n_sockets;
 	const char *const *programs; /* absolute paths of what may be run, besides what the samplers run */

@@ -1,6 +1,6 @@
 /*
  * unveil(2): everything is readable as far as permissions go, since statvfs(2) of a file system needs to see its mount
- * point; only the state directory can be written to, only the samplers' programs run. Programs do not inherit this.
+ * point; only the state directory and that of recordings can be written to, only the samplers' programs run. Programs do not inherit this.
  *
  * No pledge(2) for the running agent: under any promise sysctl(2) answers but a short list of variables
  * (sys/kern/kern_pledge.c, pledge_sysctl()), and most of what the samplers read is not on it; os/README.md has the list.
@@ -38,6 +38,8 @@ confine(const struct confine_options *options)
 		ok = ok && allow(options->sockets[i], "rw");
 	if (options->state_dir != NULL)
 		ok = ok && allow(options->state_dir, "rwc");
+	if (options->record_dir != NULL)
+		ok = ok && allow(options->record_dir, "rwc");
 	return ok && unveil(NULL, NULL) == 0 ? HIWAT_OK : HIWAT_E_SYS;
 }
 

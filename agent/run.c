@@ -26,6 +26,7 @@
 #include "err.h"
 #include "identity.h"
 #include "log.h"
+#include "recording.h"
 #include "runner.h"
 #include "scan.h"
 #include "sd_notify.h"
@@ -49,13 +50,14 @@ struct agent {
 	Hiwat__Label *labels, **label_list;
 	char spool_dir[512];
 	struct spool *spool;
+	struct recorder *recorder; /* NULL: nothing is recorded */
 	struct sender *sender;
 	struct runner *runner;
 	struct arena arena;
 	struct buf encoded;
 	uint64_t seed, uptime_noted_ns, watchdog_ns;
 	bool is_ready;
-	struct log_complaint spool_complaint, sync_complaint, batch_complaint;
+	struct log_complaint spool_complaint, sync_complaint, batch_complaint, record_complaint;
 };
 
 static int signal_pipe[2] = { -1, -1 };
@@ -188,6 +190,17 @@ open_spool(struct agent *a)
 }
 
 static int
+open_recorder(struct agent *a)
+{
+	struct recording_options options = recording_config_options(&a->first->record);
+
+	if (options.dir == NULL)
+		return HIWAT_OK;
+	a->recorder = recorder_new(&options);
+	return a->recorder != NULL ? HIWAT_OK : HIWAT_E_NOMEM;
+}
+
+static int
 open_samplers(struct agent *a)
 {
 	a->sampling.state_dir = a->first->state_dir;
@@ -222,6 +235,7 @@ confine_agent(const struct agent *a)
 	}
 	const struct confine_options options = {
 		.state_dir = a->first->state_dir,
+		.record_dir = a->first->record.dir,
 		.sockets = sockets,
 		.n_sockets = sockets[0] != NULL ? 1 : 0,
 		.programs = programs,
@@ -240,6 +254,8 @@ start(struct agent *a)
 	log_set_level((enum log_level)a->config->log_level);
 	load_identity(a);
 	int err = open_spool(a);
+	if (err == 0)
+		err = open_recorder(a);
 	if (err == 0)
 		err = open_samplers(a);
 	if (err == 0)
@@ -267,6 +283,7 @@ finish(struct agent *a)
 	if (a->runner != NULL)
 		runner_free(a->runner);
 	spool_close(a->spool);
+	recorder_free(a->recorder);
 	arena_fini(&a->arena);
 	buf_fini(&a->encoded);
 	free(a->labels);
@@ -302,7 +319,8 @@ static bool
 needs_restart(const struct agent_config *was, const struct agent_config *is)
 {
 	return !same_text(was->state_dir, is->state_dir) || was->interval_ms != is->interval_ms ||
-	    was->spool_max_bytes != is->spool_max_bytes || was->spool_min_free_bytes != is->spool_min_free_bytes ||
+	    was->spool_max_bytes != is->spool_max_bytes || !recording_config_same(&was->record, &is->record) ||
+	    was->spool_min_free_bytes != is->spool_min_free_bytes ||
 	    !same_list(&was->samplers_disabled, &is->samplers_disabled) ||
 	    !same_text(was->unbound_control_socket, is->unbound_control_socket) ||
 	    !same_text(was->unbound_control_address, is->unbound_control_address) ||
@@ -347,7 +365,7 @@ reload(struct agent *a)
 	else
 		log_info(TOPIC, "the configuration was read again, %zu collectors", fresh->collectors.n);
 	if (needs_restart(a->first, fresh))
-		log_warn(TOPIC, "state_dir, interval, spool, dns and samplers change with the next start only");
+		log_warn(TOPIC, "state_dir, interval, spool, record, dns and samplers change with the next start only");
 	tell_what_is_missing(a);
 	if (old != a->first)
 		config_drop(old);
@@ -375,19 +393,53 @@ store_batch(struct agent *a, const Hiwat__Batch *batch, uint64_t now_ns)
 		log_recovered(&a->spool_complaint, TOPIC, "%s takes batches again", a->spool_dir);
 }
 
+/* NULL when nothing is recorded. */
+static const struct recorder_counts *
+recording_counts(const struct agent *a, struct recorder_counts *out)
+{
+	if (a->recorder == NULL)
+		return NULL;
+	recorder_count(a->recorder, out);
+	return out;
+}
+
+static void
+record_batch(struct agent *a, uint64_t wall_ns, uint64_t now_ns)
+{
+	const struct recording_entry entry = {
+		.type = RECORDING_BATCH,
+		.wall_ns = wall_ns,
+		.sent_wall_ns = wall_ns,
+		.data = (const uint8_t *)a->encoded.data,
+		.len = a->encoded.len,
+	};
+
+	if (a->recorder == NULL || a->encoded.len == 0)
+		return;
+	int err = recorder_append(a->recorder, &entry);
+	if (err != HIWAT_OK)
+		log_complain(&a->record_complaint, now_ns, TOPIC,
+		    "%s: batches cannot be recorded: %s; they are sent all the same", a->first->record.dir,
+		    recorder_problem(err));
+	else
+		log_recovered(&a->record_complaint, TOPIC, "%s: batches are recorded again", a->first->record.dir);
+}
+
 static void
 tick(struct agent *a)
 {
 	struct sampler_now now = { .wall_ns = clock_wall_ns(), .boot_ns = clock_boot_ns() };
 	Hiwat__Batch batch = HIWAT__BATCH__INIT;
 	struct spool_counts counts;
+	struct recorder_counts recording;
 
 	arena_reset(&a->arena);
 	int err = runner_tick(a->runner, &now, &a->arena, &batch);
 	if (batch.n_records > 0) {
 		spool_count(a->spool, &counts);
 		if (err == 0)
-			err = self_record(&a->identity, &counts, now.wall_ns, &a->arena, &batch);
+			err = self_record(&a->identity, &counts, recording_counts(a, &recording), now.wall_ns, &a->arena,
+			    &batch);
 		batch.host = &a->host;
 		batch.has_version = batch.has_sequence = batch.has_wall_ns = batch.has_boot_ns = batch.has_next_due_ms = 1;
 		batch.version = CODEC_VERSION;
@@ -400,6 +452,7 @@ tick(struct agent *a)
 		uint64_t next_ns = runner_next_sample(a->runner);
 		batch.next_due_ms = next_ns > now.boot_ns ? (uint32_t)((next_ns - now.boot_ns) / NSEC_PER_MSEC) : 0;
 		store_batch(a, &batch, clock_mono_ns());
+		record_batch(a, now.wall_ns, clock_mono_ns());
 	}
 	if (err != 0)
 		log_complain(&a->batch_complaint, clock_mono_ns(), TOPIC, "samples: %s; this batch is not complete",

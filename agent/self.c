@@ -6,6 +6,7 @@
 #include "identity.h"
 #include "outcome.h"
 #include "record.h"
+#include "recording.h"
 #include "sampler.h"
 #include "spool.h"
 
@@ -36,8 +37,8 @@ add_info(struct arena *arena, Hiwat__Agent *agent, const struct identity *id)
 }
 
 int
-self_record(const struct identity *identity, const struct spool_counts *counts, uint64_t wall_ns, struct arena *arena,
-    Hiwat__Batch *batch)
+self_record(const struct identity *identity, const struct spool_counts *counts, const struct recorder_counts *recording,
+    uint64_t wall_ns, struct arena *arena, Hiwat__Batch *batch)
 {
 	const struct {
 		const char *name;
@@ -60,6 +61,13 @@ self_record(const struct identity *identity, const struct spool_counts *counts, 
 	for (size_t i = 0; i < sizeof(fates) / sizeof(fates[0]); i++) {
 		if (add_fate(arena, agent, fates[i].name, fates[i].total) != 0)
 			return HIWAT_E_NOMEM;
+	}
+	if (recording != NULL) {
+		Hiwat__AgentRecording *r = RECORD_ONE(arena, agent, recording, agent_recording);
+		if (r == NULL)
+			return HIWAT_E_NOMEM;
+		RECORD_SET(r, batches_total, recording->batches);
+		RECORD_SET(r, lost_total, recording->lost);
 	}
 	return outcome_record(&outcome, &sampler_self, wall_ns, arena) != NULL ? HIWAT_OK : HIWAT_E_NOMEM;
 }

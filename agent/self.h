@@ -6,10 +6,14 @@
 
 struct arena;
 struct identity;
+struct recorder_counts;
 struct spool_counts;
 
-/* Appends the record to the batch; identity is borrowed as long as the batch. HIWAT_E_NOMEM: the arena is at its ceiling. */
-int self_record(const struct identity *identity, const struct spool_counts *counts, uint64_t wall_ns, struct arena *arena,
-    Hiwat__Batch *batch);
+/*
+ * Appends the record to the batch; identity is borrowed as long as the batch. recording NULL: nothing is recorded.
+ * HIWAT_E_NOMEM: the arena is at its ceiling.
+ */
+int self_record(const struct identity *identity, const struct spool_counts *counts, const struct recorder_counts *recording,
+    uint64_t wall_ns, struct arena *arena, Hiwat__Batch *batch);
 
 #endif
