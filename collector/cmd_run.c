@@ -24,6 +24,7 @@
 #include "log.h"
 #include "notify.h"
 #include "pipeline.h"
+#include "record_queue.h"
 #include "routes.h"
 #include "rule.h"
 #include "sd_notify.h"
@@ -51,6 +52,7 @@ struct collector {
 	struct collector_config config;
 	char *store_path, *snapshot_path;
 	struct store *store;
+	struct record_queue *record; /* NULL: nothing is recorded */
 	struct pipeline *pipeline;
 	struct routes routes;
 	struct zone zone;
@@ -249,6 +251,7 @@ start_http(struct collector *c)
 		.auth = c->auth,
 		.routes = c->routes.out,
 		.n_routes = (unsigned)c->routes.n,
+		.record = c->record,
 		.started_wall_ns = clock_wall_ns(),
 	};
 	int err = start_listener(&c->config.ingest, "ingest", &c->ingest_listener, records_handle, &c->web, &c->ingest);
@@ -303,6 +306,14 @@ start_snapshots(struct collector *c)
 }
 
 static int
+start_record(struct collector *c)
+{
+	struct recording_options options = recording_config_options(&c->config.record);
+
+	return options.dir != NULL ? record_queue_new(&options, &c->record) : HIWAT_OK;
+}
+
+static int
 start(struct collector *c)
 {
 	/* Before there are threads: time zones. */
@@ -318,18 +329,19 @@ start(struct collector *c)
 	struct rule_set *rules = load_rules(c);
 	if (rules == NULL)
 		return HIWAT_E_CONFIG;
-	struct pipeline_config config = {
-		.snapshot_path = c->snapshot_path,
-		.hosts_max = (unsigned)c->config.hosts_max,
-		.series_max = (unsigned)c->config.series_max,
-		.silent_min_ms = c->config.silent_min_ms,
-		.zone = &c->zone,
-	};
-	err = start_notifier(c);
+	err = start_record(c);
+	if (err == HIWAT_OK)
+		err = start_notifier(c);
 	if (err != HIWAT_OK) {
 		rule_set_free(rules);
 		return err;
 	}
+	struct pipeline_config config = {
+		.snapshot_path = c->snapshot_path,
+		.judge = collector_config_judge(&c->config),
+		.record = c->record,
+	};
+	config.judge.zone = &c->zone;
 	c->pipeline = pipeline_new(&config, rules, c->store, c->routes.alert, c->routes.n);
 	if (c->pipeline == NULL)
 		return HIWAT_E_NOMEM;
@@ -353,6 +365,7 @@ stop(struct collector *c)
 	if (c->notifier != NULL)
 		notifier_stop(c->notifier);
 	pipeline_free(c->pipeline);
+	record_queue_free(c->record);
 	if (c->store != NULL)
 		store_close(c->store);
 	routes_fini(&c->routes);

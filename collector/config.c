@@ -9,6 +9,7 @@
 #include "diag.h"
 #include "err.h"
 #include "hours.h"
+#include "judge.h"
 #include "match.h"
 #include "notify.h"
 #include "rule.h"
@@ -329,6 +330,7 @@ static const struct conf_option options[] = {
 	    .check = zone_check,
 	    .example = "Europe/Berlin",
 	    .help = "Zone of hours, of silences and of routes that name none; the system's when absent." },
+	RECORDING_CONF(offsetof(struct collector_config, record), "/var/lib/hiwat-collector/recording", "8GiB"),
 	{ .key = "routes",
 	    .type = CONF_ITEMS,
 	    OPTION(routes),
@@ -473,6 +475,8 @@ collector_config_load(const char *path, struct collector_config *out, struct dia
 	if (!config_is_loopback(c.web.address) && c.web.cert_file == NULL && c.tokens_file != NULL)
 		complain(diag, root, "web.tokens_file",
 		    "tokens over plain HTTP could be overheard: cert_file and key_file are needed");
+	if (recording_config_problem(&c.record) != NULL)
+		complain(diag, root, "record.file_bytes", recording_config_problem(&c.record));
 	check_routes(&c, root, diag);
 	check_overrides(&c, root, diag);
 	if (diag->n != before) {
@@ -496,6 +500,16 @@ static bool
 rule_or_row(const struct rule_set *rules, const char *id)
 {
 	return rule_set_find(rules, id) != NULL || profile_row_find(rules, id, 0, NULL) != NULL;
+}
+
+struct judge_config
+collector_config_judge(const struct collector_config *c)
+{
+	return (struct judge_config){
+		.hosts_max = (unsigned)c->hosts_max,
+		.series_max = (unsigned)c->series_max,
+		.silent_min_ms = c->silent_min_ms,
+	};
 }
 
 static int

@@ -3,6 +3,7 @@
 #define HIWAT_COLLECTOR_CONFIG_H
 
 #include "conf.h"
+#include "recording_conf.h"
 
 struct buf;
 
@@ -39,6 +40,7 @@ struct collector_config {
 	char *state_dir, *rules_dir, *tokens_file, *public_url, *time_zone;
 	int64_t hosts_max, series_max;
 	uint64_t snapshot_interval_ms, silent_min_ms;
+	struct recording_config record;
 	struct conf_items routes;    /* struct route_config */
 	struct conf_items overrides; /* struct override_config */
 	struct conf_map profiles;    /* role to the profiles of the audit, words with blanks between */
@@ -59,7 +61,11 @@ void collector_config_free(struct collector_config *c);
 /* 127.0.0.0/8 or ::1. */
 bool config_is_loopback(const char *address);
 
+struct judge_config;
 struct rule_set;
+
+/* What the judge takes from the configuration. */
+struct judge_config collector_config_judge(const struct collector_config *c);
 
 /*
  * Loads the rules that the configuration names and applies its overrides. *errors has a line for each mistake.

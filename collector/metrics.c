@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "notify.h"
 #include "pipeline.h"
+#include "record_queue.h"
 #include "store.h"
 #include "web.h"
 
@@ -104,6 +105,22 @@ write_alerts(void *arg, struct pipeline *p)
 	alerts_each(pipeline_alerts(p), write_firing, &f);
 }
 
+static void
+write_recording(struct record_queue *q, struct buf *out)
+{
+	struct recorder_counts c;
+
+	if (q == NULL)
+		return;
+	record_queue_count(q, &c);
+	number(out, "hiwat_collector_recorded_batches_total", "counter", "Batches recorded", (double)c.batches);
+	number(out, "hiwat_collector_recorded_bytes_total", "counter", "Bytes recorded", (double)c.bytes);
+	number(out, "hiwat_collector_recording_lost_batches_total", "counter", "Batches that could not be recorded",
+	    (double)c.lost);
+	number(out, "hiwat_collector_recording_removed_files_total", "counter", "Files of the recording that made room",
+	    (double)c.removed);
+}
+
 void
 metrics_write(struct web *w, struct buf *out)
 {
@@ -135,6 +152,7 @@ metrics_write(struct web *w, struct buf *out)
 	number(out, "hiwat_collector_duplicate_batches_total", "counter", "Batches that had arrived before",
 	    (double)p.duplicates);
 	number(out, "hiwat_collector_values_total", "counter", "Numbers taken", (double)p.values);
+	write_recording(w->record, out);
 	number(out, "hiwat_collector_decode_seconds_total", "counter", "CPU time spent decoding", (double)r.decode_ns / 1e9);
 	number(out, "hiwat_collector_pipeline_seconds_total", "counter", "CPU time spent on values, rules and incidents",
 	    (double)p.rules_ns / 1e9);

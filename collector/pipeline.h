@@ -1,6 +1,6 @@
 /*
- * From a batch to its consequences: the host table, the rules, the incidents. One lock guards all three; decoding happens
- * before it is taken, disks and pagers are behind queues. The only file that knows all the parts.
+ * The judge behind a lock, with what makes its work last: the store, the snapshot, the recording. Decoding happens before the
+ * lock is taken, disks and pagers are behind queues. The only file that knows all the parts.
  */
 #ifndef HIWAT_COLLECTOR_PIPELINE_H
 #define HIWAT_COLLECTOR_PIPELINE_H
@@ -8,20 +8,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "alert.h"
-#include "hosts.h"
-#include "rule.h"
+#include "judge.h"
 
-struct buf;
 struct pipeline;
+struct record_queue;
 struct store;
-struct zone;
 
 struct pipeline_config {
 	const char *snapshot_path;
-	unsigned hosts_max, series_max;
-	uint64_t silent_min_ms;
-	const struct zone *zone; /* of the hours of silences; copied; NULL: UTC */
+	struct judge_config judge;
+	struct record_queue *record; /* borrowed; NULL: nothing is recorded */
 };
 
 /*
@@ -31,14 +27,6 @@ struct pipeline_config {
 struct pipeline *pipeline_new(const struct pipeline_config *config, struct rule_set *rules, struct store *store,
     const struct alert_route *routes, size_t n_routes);
 void pipeline_free(struct pipeline *p);
-
-/* How a batch arrived. */
-struct arrival {
-	const char *identity; /* name of the client's certificate, NULL without one */
-	uint64_t mono_ns, wall_ns;
-	uint64_t sent_wall_ns; /* by the host's clock, 0 unknown */
-	uint64_t oldest;       /* lowest sequence that the sender still has, 0 unknown */
-};
 
 /*
  * Takes one decoded batch. HIWAT_OK: ack is filled, also for a duplicate. HIWAT_E_DENIED: the identity may not speak for
@@ -55,7 +43,7 @@ int pipeline_snapshot(struct pipeline *p);
 void pipeline_reload(struct pipeline *p, struct rule_set *rules);
 
 struct pipeline_stats {
-	uint64_t batches, duplicates, late, lost, refused, values;
+	uint64_t batches, duplicates, late, refused, values;
 	uint64_t rules_ns; /* CPU time in the pipeline's lock */
 	uint64_t snapshots, snapshot_failures, snapshot_wall_ns;
 	unsigned hosts, silent_hosts, label_sets;

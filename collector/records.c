@@ -92,7 +92,8 @@ refuse(struct http_response *response, int err, const char *why)
 }
 
 static int
-decode(const struct http_request *request, struct scratch *s, Hiwat__Batch **batch, const char **why)
+decode(const struct http_request *request, struct scratch *s, struct arrival *arrival, Hiwat__Batch **batch,
+    const char **why)
 {
 	const char *encoding = http_header(request, "Content-Encoding");
 	const uint8_t *data = request->body;
@@ -108,6 +109,8 @@ decode(const struct http_request *request, struct scratch *s, Hiwat__Batch **bat
 		data = (const uint8_t *)s->plain.data;
 		len = s->plain.len;
 	}
+	arrival->data = data;
+	arrival->len = len;
 	return batch_decode(data, len, &s->arena, batch, why);
 }
 
@@ -131,7 +134,7 @@ take(struct web *w, const struct http_request *request, struct http_response *re
 		.oldest = header_number(request, "Hiwat-Oldest"),
 	};
 	uint64_t start = clock_thread_cpu_ns();
-	int err = decode(request, s, &batch, &why);
+	int err = decode(request, s, &arrival, &batch, &why);
 	atomic_fetch_add(&decode_ns, clock_thread_cpu_ns() - start);
 	if (err == HIWAT_OK)
 		err = pipeline_batch(w->pipeline, batch, &arrival, &ack, &why);

@@ -16,6 +16,7 @@ struct store;
 /* What the handlers need; borrowed. */
 struct web {
 	struct pipeline *pipeline;
+	struct record_queue *record; /* NULL: nothing is recorded */
 	struct store *store;
 	struct notifier *notifier;
 	const struct auth *auth; /* NULL: nothing may be changed */

@@ -35,6 +35,7 @@ struct hours;
 struct match;
 struct silence;
 struct store;
+struct store_change;
 struct zone;
 
 #define ALERT_ROUTES_MAX 64
@@ -63,14 +64,20 @@ struct alert_host {
 	bool late;                 /* from backlog: what was critical there is told once, as "was, from ... to ..." */
 };
 
+/* Who wants to know of each change once it counts: the incident as it is now, and all that is told with it. Borrowed. */
+typedef void alert_watcher(void *arg, const struct incident *i, const struct store_change *change);
+
 /*
- * store and routes, at most ALERT_ROUTES_MAX: borrowed. zone, of the hours of silences, is copied; NULL: UTC. Incidents that
+ * store and routes, at most ALERT_ROUTES_MAX: borrowed. zone, of the hours of silences, is copied; NULL: UTC. store
+ * NULL: what changes is kept in memory and nothing is delivered, as replay wants it. Incidents that
  * are open or ended within the last day and silences are read from the store; *unreadable counts those that could not be
  * understood. NULL when memory is out or the store cannot be read.
  */
 struct alerts *alerts_new(struct store *store, const struct alert_route *routes, size_t n_routes, const struct zone *zone,
     uint64_t wall_ns, size_t *unreadable);
 void alerts_free(struct alerts *a);
+/* NULL: nobody. */
+void alerts_watch(struct alerts *a, alert_watcher *fn, void *arg);
 /* Other routes, after a reload. */
 void alerts_set_routes(struct alerts *a, const struct alert_route *routes, size_t n_routes);
 

@@ -108,8 +108,8 @@ alerts_new(struct store *store, const struct alert_route *routes, size_t n_route
 		a->zone = *zone;
 	struct loading l = { .a = a };
 	uint64_t since_ns = wall_ns > ALERT_KEEP_NS ? wall_ns - ALERT_KEEP_NS : 0;
-	int err = store_each_incident(store, since_ns, load_incident, &l);
-	if (err == 0 && !l.failed)
+	int err = store != NULL ? store_each_incident(store, since_ns, load_incident, &l) : 0;
+	if (err == 0 && !l.failed && store != NULL)
 		err = store_each_progress(store, load_progress, &l);
 	if (err == 0 && !l.failed)
 		err = store_each_silence(store, load_silence, &l);
@@ -139,6 +139,13 @@ alerts_free(struct alerts *a)
 	map_fini(&a->incidents);
 	map_fini(&a->hosts);
 	free(a);
+}
+
+void
+alerts_watch(struct alerts *a, alert_watcher *fn, void *arg)
+{
+	a->watcher = fn;
+	a->watcher_arg = arg;
 }
 
 bool
@@ -364,7 +371,7 @@ alerts_tick(struct alerts *a, uint64_t wall_ns)
 			result = err;
 		forget(a, host, wall_ns);
 	}
-	if (wall_ns >= a->prune_ns && store_prune(a->store, wall_ns) == 0)
+	if (a->store != NULL && wall_ns >= a->prune_ns && store_prune(a->store, wall_ns) == 0)
 		a->prune_ns = wall_ns + ALERT_PRUNE_NS;
 	return result;
 }

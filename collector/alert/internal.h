@@ -83,7 +83,9 @@ struct entry {
 };
 
 struct alerts {
-	struct store *store;
+	struct store *store; /* NULL: none */
+	alert_watcher *watcher;
+	void *watcher_arg;
 	const struct alert_route *routes;
 	size_t n_routes;
 	struct map incidents, hosts;

@@ -264,7 +264,10 @@ alerts_write(struct alerts *a, struct alert_host_state *host, uint64_t stream, b
 			.late = late,
 		};
 		memcpy(change.host_uuid, host->node.key, sizeof(change.host_uuid));
-		err = store_put(a->store, &change);
+		if (a->store != NULL)
+			err = store_put(a->store, &change);
+		for (size_t k = 0; err == 0 && a->watcher != NULL && k < d.n; k++)
+			a->watcher(a->watcher_arg, &d.entries[k]->i, &change);
 	}
 	for (size_t k = 0; k < d.n; k++) {
 		struct entry *e = d.entries[k];

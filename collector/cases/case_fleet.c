@@ -228,9 +228,7 @@ case_run_fleet(const struct rule_case *c, const char *rules_path, struct case_re
 	snprintf(snapshot, sizeof(snapshot), "%s/snapshot", f.tally.dir);
 	struct pipeline_config config = {
 		.snapshot_path = snapshot,
-		.hosts_max = CASE_HOSTS_MAX,
-		.series_max = SERIES_MAX,
-		.silent_min_ms = SILENT_MIN_MS,
+		.judge = { .hosts_max = CASE_HOSTS_MAX, .series_max = SERIES_MAX, .silent_min_ms = SILENT_MIN_MS },
 	};
 	log_set_level(LOG_LEVEL_ERROR);
 	f.pipeline = pipeline_new(&config, rules, f.tally.store, &tally_route, 1);

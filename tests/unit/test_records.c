@@ -78,9 +78,7 @@ open_pipeline(void)
 	ck_assert_int_eq(store_open(db, &store, &moved), HIWAT_OK);
 	ck_assert_ptr_null(moved);
 	struct pipeline_config config = { .snapshot_path = snapshot,
-		.hosts_max = 10,
-		.series_max = 10000,
-		.silent_min_ms = 60000 };
+		.judge = { .hosts_max = 10, .series_max = 10000, .silent_min_ms = 60000 } };
 	pipeline = pipeline_new(&config, make_rules(), store, NULL, 0);
 	ck_assert_ptr_nonnull(pipeline);
 }
