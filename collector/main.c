@@ -8,6 +8,7 @@ static const struct command commands[] = {
 	{ "check", "judge a saved output as hiwat-agent parse prints it", cmd_check_usage, cmd_check },
 	{ "check-config", "check the configuration and the rules it names", cmd_check_config_usage, cmd_check_config },
 	{ "rules", "check, list, explain and test rules", cmd_rules_usage, cmd_rules },
+	{ "replay", "judge what was recorded by these or other rules", cmd_replay_usage, cmd_replay },
 	{ "routes", "where an incident would go, and a test of a route", cmd_routes_usage, cmd_routes },
 	{ "top", "what runs out next, host by host", cmd_top_usage, cmd_top },
 	{ "alerts", "open incidents; take them over", cmd_alerts_usage, cmd_alerts },

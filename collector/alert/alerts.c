@@ -90,6 +90,24 @@ load_silence(void *arg, const char *json)
 	return !l->failed;
 }
 
+static int
+load(struct store *store, uint64_t since_ns, struct loading *l)
+{
+	int err = store_each_incident(store, since_ns, load_incident, l);
+
+	if (err == 0 && !l->failed)
+		err = store_each_progress(store, load_progress, l);
+	if (err == 0 && !l->failed)
+		err = store_each_silence(store, load_silence, l);
+	return err;
+}
+
+int
+alerts_put(struct alerts *a, const struct store_change *change)
+{
+	return a->store != NULL ? store_put(a->store, change) : 0;
+}
+
 struct alerts *
 alerts_new(struct store *store, const struct alert_route *routes, size_t n_routes, const struct zone *zone, uint64_t wall_ns,
     size_t *unreadable)
@@ -108,11 +126,7 @@ alerts_new(struct store *store, const struct alert_route *routes, size_t n_route
 		a->zone = *zone;
 	struct loading l = { .a = a };
 	uint64_t since_ns = wall_ns > ALERT_KEEP_NS ? wall_ns - ALERT_KEEP_NS : 0;
-	int err = store != NULL ? store_each_incident(store, since_ns, load_incident, &l) : 0;
-	if (err == 0 && !l.failed && store != NULL)
-		err = store_each_progress(store, load_progress, &l);
-	if (err == 0 && !l.failed)
-		err = store_each_silence(store, load_silence, &l);
+	int err = store != NULL ? load(store, since_ns, &l) : 0;
 	if (err != 0 || l.failed) {
 		alerts_free(a);
 		return NULL;

@@ -101,6 +101,8 @@ struct alerts {
 	bool late, in_batch;
 };
 
+/* To the store, where there is one. Errors are those of store_put(). */
+int alerts_put(struct alerts *a, const struct store_change *change);
 /* Finds or makes; NULL when memory is out. */
 struct alert_host_state *alerts_host(struct alerts *a, const uint8_t uuid[16]);
 struct entry *entry_new(struct alerts *a, struct alert_host_state *host, const uint8_t key[16]);

@@ -264,8 +264,7 @@ alerts_write(struct alerts *a, struct alert_host_state *host, uint64_t stream, b
 			.late = late,
 		};
 		memcpy(change.host_uuid, host->node.key, sizeof(change.host_uuid));
-		if (a->store != NULL)
-			err = store_put(a->store, &change);
+		err = alerts_put(a, &change);
 		for (size_t k = 0; err == 0 && a->watcher != NULL && k < d.n; k++)
 			a->watcher(a->watcher_arg, &d.entries[k]->i, &change);
 	}

@@ -85,7 +85,7 @@ store_silence(struct alerts *a, const struct silence *s, uint64_t wall_ns)
 	struct store_change change = { .silence = &row, .wall_ns = wall_ns };
 
 	memcpy(row.id, s->id, sizeof(row.id));
-	int err = json == NULL ? HIWAT_E_NOMEM : store_put(a->store, &change);
+	int err = json == NULL ? HIWAT_E_NOMEM : alerts_put(a, &change);
 	json_decref(o);
 	free(json);
 	return err;
