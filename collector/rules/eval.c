@@ -240,10 +240,12 @@ mark_gone(struct evaluation *ev)
 		if (l->row != NO_ROW || l->is_gone || l->source != st->sets[ev->updated].name_hash)
 			continue;
 		live_describe(ev->set, l, &old);
-		if (l->on == 0)
-			memset(l->true_ns, 0, sizeof(l->true_ns));
-		else
-			l->is_gone = true;
+		l->is_gone = l->on != 0;
+		/* A level that waits begins anew when the series is back, whatever other level fires meanwhile. */
+		for (unsigned k = 0; k < RULE_LEVELS; k++) {
+			if (!(l->on & 1u << k))
+				l->true_ns[k] = 0;
+		}
 		live_describe(ev->set, l, &e);
 		e.old_status = old.status;
 		e.old_level = old.level;
