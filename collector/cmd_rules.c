@@ -8,6 +8,7 @@
 #include "audit.h"
 #include "buf.h"
 #include "client.h"
+#include "cmd_rules_export.h"
 #include "config.h"
 #include "delivered.h"
 #include "diag.h"
@@ -20,10 +21,11 @@ const char cmd_rules_usage[] =
     "       hiwat-collector rules [-r RULES] list [--evaluable OS]\n"
     "       hiwat-collector rules [-r RULES] explain ID [-c FILE] [-n HOST] [-l NAME=VALUE] [-u URL]\n"
     "       hiwat-collector rules [-r RULES] [-a AGENT] [--coverage] test FILE ...\n"
+    "       hiwat-collector rules [-r RULES] [-c FILE] export --prometheus [--list-missing]\n"
     "check tells every mistake with file, line and column; list prints all rules and all rows of the audit's profiles, one\n"
     "a line; explain prints where a rule comes from, why it is there, what to do when it fires, and its figures, on\n"
     "request as they hold for one host; test runs the cases of files: series over time, or saved outputs, and what the\n"
-    "rules must say of them (hiwat-rules(5)).\n"
+    "rules must say of them (hiwat-rules(5)); export writes alerting rules for Prometheus 2.42 and later.\n"
     "\n"
     "  -r RULES       directory or file of rules (" COLLECTOR_RULES_DEFAULT ")\n"
     "  --evaluable OS only those that no sampler feeds on freebsd, linux or openbsd, and what they lack\n"
@@ -35,6 +37,9 @@ const char cmd_rules_usage[] =
     "  -a AGENT       the program whose parsers read saved outputs (hiwat-agent beside this program, else in PATH)\n"
     "  --coverage     also print which kinds of cases each rule has: it fires, it does not, both sides of its threshold,\n"
     "                 it resolves, it is unknown, it fires from the bytes of an output\n"
+    "  --prometheus   what to export to\n"
+    "  --list-missing\n"
+    "                 instead print a line for each rule or level that is not exported, with the reason\n"
     "\n"
     "exit status: 0 ok, 1 mistakes in the rules, no such rule or host, a case that failed or with --coverage one that is\n"
     "missing, 2 wrong usage or mistakes in a file of cases.\n";
@@ -264,7 +269,7 @@ load_config(const char *path)
 /* Words of the command line, and what they say. */
 struct options {
 	const char *rules, *config, *base, *agent, *os;
-	bool coverage;
+	bool coverage, list_missing, prometheus;
 	struct subject subject;
 };
 
@@ -276,6 +281,8 @@ read_options(int argc, char **argv, struct options *o)
 		{ "coverage", no_argument, NULL, 'C' },
 		{ "evaluable", required_argument, NULL, 'E' },
 		{ "host", required_argument, NULL, 'n' },
+		{ "list-missing", no_argument, NULL, 'M' },
+		{ "prometheus", no_argument, NULL, 'P' },
 		{ 0 },
 	};
 	int c;
@@ -298,8 +305,14 @@ read_options(int argc, char **argv, struct options *o)
 			if (!add_label(&o->subject, optarg))
 				return cmd_usage_error(argv[0], "-l wants NAME=VALUE, at most %d times", LABELS_MAX);
 			break;
+		case 'M':
+			o->list_missing = true;
+			break;
 		case 'n':
 			o->subject.view.name = optarg;
+			break;
+		case 'P':
+			o->prometheus = true;
 			break;
 		case 'r':
 			o->rules = optarg;
@@ -335,6 +348,15 @@ show(struct options *o, const char *id)
 	return status;
 }
 
+static int export(const struct options *o)
+{
+	struct rule_set *rules = o->config != NULL ? load_config(o->config) : load(o->rules);
+	int status = rules != NULL ? cmd_rules_export(rules, o->list_missing) : 1;
+
+	rule_set_free(rules);
+	return status;
+}
+
 int
 cmd_rules(int argc, char **argv)
 {
@@ -355,7 +377,10 @@ cmd_rules(int argc, char **argv)
 		status = show(&o, NULL);
 	else if (argc == 2 && strcmp(rest[0], "explain") == 0)
 		status = show(&o, rest[1]);
+	else if (argc == 1 && strcmp(rest[0], "export") == 0 && o.prometheus)
+		status = export(&o);
 	else
-		return cmd_usage_error(argv[0], "what to do: check FILE ..., list, explain ID, or test FILE ...");
+		return cmd_usage_error(argv[0],
+		    "what to do: check FILE ..., list, explain ID, test FILE ..., or export --prometheus");
 	return cmd_finish_output(argv[0]) != 0 ? 1 : status;
 }
