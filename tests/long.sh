@@ -39,6 +39,10 @@ while [ $i -le 20 ]; do
 	part "main_job.$i" tests/e2e/main_job.sh "$PWD/build/dev"
 	i=$((i + 1))
 done
+if promtool=$(command -v promtool); then
+	part prometheus tests/prometheus/agree.sh "$PWD/build/dev/tests/agree" "$PWD/build/dev/collector/hiwat-collector" \
+		"$promtool" "$PWD" all
+fi
 for target in build/fuzz/tests/fuzz/fuzz_*; do
 	if [ ! -x "$target" ] || [ -d "$target" ]; then
 		continue
