@@ -5,11 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit.h"
 #include "buf.h"
 #include "err.h"
 #include "rule_host.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+put_finding(void *arg, const struct audit_finding *finding)
+{
+	struct buf line;
+
+	(void)arg;
+	buf_init(&line, 4096);
+	audit_put(finding, &line);
+	buf_fini(&line);
+}
 
 static void
 evaluate(struct rule_set *set)
@@ -37,6 +49,11 @@ evaluate(struct rule_set *set)
 				abort();
 		}
 	}
+	/* Every profile at once. */
+	buf_reset(&out);
+	for (size_t i = 0; i < profile_count(set); i++)
+		buf_printf(&out, "%s ", profile_get(set, i)->id);
+	audit_run(set, &h.view, buf_str(&out), put_finding, &h);
 	buf_reset(&out);
 	struct rule_state *again = rule_state_new();
 	if (again == NULL || rule_state_save(set, h.state, h.labels, &out) != HIWAT_OK ||
@@ -45,6 +62,18 @@ evaluate(struct rule_set *set)
 	rule_state_free(again);
 	rule_host_fini(&h);
 	buf_fini(&out);
+}
+
+static bool
+is_rule_file(const uint8_t *data, size_t size)
+{
+	static const char *const keys[] = { "rules:", "settings:", "profiles:", "delivers:" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (size >= strlen(keys[i]) && memcmp(data, keys[i], strlen(keys[i])) == 0)
+			return true;
+	}
+	return false;
 }
 
 int
@@ -57,7 +86,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	buf_init(&text, 1 << 20);
 	buf_init(&errors, 1 << 20);
 	/* What is no rule file is tried as an expression, so that the fuzzer need not learn YAML first. */
-	if (size < 6 || memcmp(data, "rules:", 6) != 0) {
+	if (!is_rule_file(data, size)) {
 		buf_puts(&text, head);
 		for (size_t i = 0; i < size && i < 5000; i++) {
 			if (data[i] == '\'')
