@@ -56,6 +56,8 @@ wait_for(pid_t pid, struct buf *why)
 		return HIWAT_OK;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		buf_puts(why, "the program cannot be run; -a names it");
+	if (WIFSIGNALED(status))
+		buf_printf(why, "ended by signal %d, within %d s", WTERMSIG(status), PARSE_SECONDS);
 	return WIFEXITED(status) && WEXITSTATUS(status) == PARSE_REFUSED ? HIWAT_E_FORMAT : HIWAT_E_CONFIG;
 }
 

@@ -81,6 +81,22 @@ echo 'tests: [{name: a, series: ["hiwat_pf_states: 5y"], expect: [{at: 0s, statu
 echo 'tests: [{name: a, series: ["hiwat_pf_state: 5"], expect: [{at: 0s, status: ""}]}]' |
 	says 2 "no metric 'hiwat_pf_state'"
 echo 'tests: [{name: a, input: [{batch: rules.yaml}], expect: [{at: 0s, status: ""}]}]' | says 1 "the decoder"
+options=--coverage
+# A rule without anything to judge is no quiet one.
+echo 'tests: [{name: a, rule: states, series: ["hiwat_files_open: 5"], expect: [{at: 0s, status: "", boundary: below}]}]' |
+	says 1 "states                         MISSING   MISSING   MISSING"
+options=
+echo 'tests: [{name: a, rule: states, hosts: 3, fleet: [{at: 0s, hosts: 2-4}], expect: [{at: 0s, status: ""}]}]' |
+	says 2 "'hosts' must be a number or a range such as 2-5, of 1 to 3"
+mkdir "$dir/bin"
+cp "$collector" "$dir/bin/hiwat-collector"
+cp "$agent" "$dir/bin/hiwat-agent"
+echo "$complete" >"$dir/cases.yaml"
+# Without -a the agent beside the collector is taken.
+"$dir/bin/hiwat-collector" rules -r "$dir/rules.yaml" test "$dir/cases.yaml" >"$dir/out" 2>&1 || {
+	echo "FAIL: without -a: $(cat "$dir/out")" >&2
+	failures=$((failures + 1))
+}
 agent=$dir/none
 echo "$complete" | says 2 "the program cannot be run; -a names it"
 "$collector" rules test >"$dir/out" 2>&1
