@@ -126,14 +126,7 @@ learn_system(struct host *h, const struct promtext *text, const struct labels *l
 static int
 judge(struct rule_set *rules, const struct promtext *text, struct labels *labels, const char *name, struct options *o)
 {
-	struct sample_set set = {
-		.sampler = "check",
-		.reason = "",
-		.wall_ns = o->at_ns,
-		.shape = 1,
-		.n_values = text->n_values,
-		.values = text->values,
-	};
+	struct sample_set set = { .sampler = "check", .reason = "", .wall_ns = o->at_ns };
 	struct host_view view = {
 		.labels = labels,
 		.name = "this host",
@@ -147,8 +140,10 @@ judge(struct rule_set *rules, const struct promtext *text, struct labels *labels
 	struct check_report *report = check_report_new(&view);
 	unsigned judged = 0;
 
-	if (report == NULL)
+	if (report == NULL || sample_set_put(&set, labels, text->values, text->n_values) != HIWAT_OK) {
+		check_report_free(report);
 		return fail(name, err_text(HIWAT_E_NOMEM));
+	}
 	struct rule_check out = { check_report_found, check_report_left, report };
 	learn_system(&o->host, text, labels);
 	enum rule_level level = rules_check(rules, &view, labels, &out, &judged);
@@ -157,6 +152,7 @@ judge(struct rule_set *rules, const struct promtext *text, struct labels *labels
 	int err = check_report_write(report, judged, level, o->is_verbose, o->is_json, stdout);
 	bool is_waiting = check_report_open(report) > 0;
 	check_report_free(report);
+	sample_set_clear(&set);
 	if (err != HIWAT_OK)
 		return fail(name, err_text(err));
 	if (cmd_finish_output("check") != 0)

@@ -226,7 +226,7 @@ find_replaced(struct entries *e, struct hosts *hosts)
 }
 
 static bool
-add_entry(struct entries *e, const struct series_value *v, unsigned host)
+add_entry(struct entries *e, const struct series_key *s, double value, unsigned host)
 {
 	if (e->n == e->capacity) {
 		size_t capacity = e->capacity == 0 ? 1024 : e->capacity * 2;
@@ -236,7 +236,7 @@ add_entry(struct entries *e, const struct series_value *v, unsigned host)
 		e->list = bigger;
 		e->capacity = capacity;
 	}
-	e->list[e->n++] = (struct entry){ v->metric, host, v->labels, v->value };
+	e->list[e->n++] = (struct entry){ s->metric, host, s->labels, value };
 	return true;
 }
 
@@ -332,8 +332,9 @@ write_hosts(void *arg, struct pipeline *p)
 		const struct track *t = &hosts_at(hosts, i)->live;
 		for (size_t s = 0; s < t->n_sets; s++) {
 			/* Values of a sampler that fails are not known, so they are not shown. */
-			for (uint32_t v = 0; t->sets[s].verdict == VERDICT_OK && v < t->sets[s].n_values; v++) {
-				if (!add_entry(e, &t->sets[s].values[v], i)) {
+			const struct sample_set *set = &t->sets[s];
+			for (uint32_t v = 0; set->verdict == VERDICT_OK && v < set->n_values; v++) {
+				if (!add_entry(e, &set->series->series[v], set->values[v], i)) {
 					e->out->failed = true;
 					return;
 				}

@@ -242,7 +242,7 @@ pipeline_stats(struct pipeline *p, struct pipeline_stats *out)
 	for (unsigned i = 0; i < out->hosts; i++) {
 		const struct track *t = &hosts_at(p->judge.hosts, i)->live;
 		for (size_t s = 0; s < t->n_sets; s++)
-			out->host_bytes += t->capacities[s] * sizeof(struct series_value) + sizeof(t->sets[0]);
+			out->host_bytes += t->sets[s].n_values * sizeof(double) + sizeof(t->sets[0]);
 		if (t->rules != NULL)
 			out->host_bytes += rule_state_bytes(t->rules);
 	}

@@ -27,8 +27,11 @@ rule_host_fini(struct rule_host *h)
 {
 	rule_state_free(h->state);
 	labels_free(h->labels);
-	for (size_t i = 0; i < RULE_HOST_SETS; i++)
-		free(h->values[i]);
+	for (size_t i = 0; i < RULE_HOST_SETS; i++) {
+		free(h->begun[i]);
+		free(h->sets[i].values);
+		series_release(h->before[i]);
+	}
 }
 
 size_t
@@ -93,30 +96,50 @@ rule_host_series(struct rule_host *h, const char *series, struct series_value *o
 	return true;
 }
 
+static bool
+make_room(struct rule_host *h, size_t set)
+{
+	struct sample_set *s = &h->sets[set];
+	uint32_t capacity = s->n_values == 0 ? 16 : s->n_values * 2;
+
+	if (s->n_values < h->capacities[set])
+		return true;
+	if (capacity > RULE_HOST_VALUES)
+		capacity = RULE_HOST_VALUES;
+	if (capacity <= s->n_values)
+		return false;
+	double *values = realloc(s->values, capacity * sizeof(*values));
+	if (values == NULL)
+		return false;
+	s->values = values;
+	struct series_list *begun = realloc(h->begun[set], sizeof(*begun) + capacity * sizeof(begun->series[0]));
+	if (begun == NULL)
+		return false;
+	if (h->begun[set] == NULL)
+		*begun = (struct series_list){ .users = 1 };
+	h->begun[set] = begun;
+	h->capacities[set] = capacity;
+	return true;
+}
+
 bool
 rule_host_put_value(struct rule_host *h, size_t set, const struct series_value *value)
 {
 	struct sample_set *s = &h->sets[set];
 
 	for (uint32_t i = 0; i < s->n_values; i++) {
-		if (h->values[set][i].metric == value->metric && h->values[set][i].labels == value->labels) {
-			h->values[set][i].value = value->value;
+		const struct series_key *key = &h->begun[set]->series[i];
+		if (key->metric == value->metric && key->labels == value->labels) {
+			s->values[i] = value->value;
 			return true;
 		}
 	}
-	if (s->n_values == h->capacities[set]) {
-		uint32_t capacity = s->n_values == 0 ? 16 : s->n_values * 2;
-		if (capacity > RULE_HOST_VALUES)
-			capacity = RULE_HOST_VALUES;
-		struct series_value *bigger =
-		    capacity > s->n_values ? realloc(h->values[set], capacity * sizeof(*bigger)) : NULL;
-		if (bigger == NULL)
-			return false;
-		h->values[set] = bigger;
-		h->capacities[set] = capacity;
-		s->values = bigger;
-	}
-	h->values[set][s->n_values++] = *value;
+	if (!make_room(h, set))
+		return false;
+	h->begun[set]->series[s->n_values] = (struct series_key){ value->labels, value->metric };
+	s->values[s->n_values++] = value->value;
+	s->series = h->begun[set];
+	s->series->n = s->n_values;
 	return true;
 }
 
@@ -147,17 +170,18 @@ rule_host_eval(struct rule_host *h, size_t set, double seconds, double interval,
 	struct rule_time now = { .boot_ns = (uint64_t)(seconds * 1e9),
 		.wall_ns = (uint64_t)((seconds + h->wall_offset) * 1e9),
 		.interval_ns = (uint64_t)(interval * 1e9) };
-	uint64_t hash = s->n_values;
 
-	for (uint32_t i = 0; i < s->n_values; i++)
-		hash = hash * 1000003 + ((uint64_t)s->values[i].metric << 32 | s->values[i].labels);
 	s->verdict = verdict;
 	s->boot_ns = now.boot_ns;
 	s->wall_ns = now.wall_ns;
 	if (verdict == VERDICT_OK) {
 		s->good_boot_ns = now.boot_ns;
-		s->shape += hash != h->before[set];
-		h->before[set] = hash;
+		s->series = series_share(h->labels, s->n_values > 0 ? s->series->series : NULL, s->n_values);
+		if (s->series == NULL)
+			return HIWAT_E_NOMEM;
+		s->shape += s->series != h->before[set];
+		series_release(h->before[set]);
+		h->before[set] = s->series;
 	}
 	h->n_events = 0;
 	return rules_eval(h->rules, h->state, &h->view, h->labels, set, &now, keep_event, h);

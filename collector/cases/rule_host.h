@@ -12,10 +12,11 @@ struct rule_host {
 	struct labels *labels;
 	struct host_view view;
 	struct sample_set sets[RULE_HOST_SETS];
-	struct series_value *values[RULE_HOST_SETS]; /* owned */
+	/* Of the record that was begun; owned, as are the values of sets. Evaluation shares the list. */
+	struct series_list *begun[RULE_HOST_SETS];
 	uint32_t capacities[RULE_HOST_SETS];
-	uint64_t before[RULE_HOST_SETS]; /* hash of the series of the last record */
-	double wall_offset;              /* seconds that wall time is ahead of the boot-time clock */
+	struct series_list *before[RULE_HOST_SETS]; /* of the last record */
+	double wall_offset;                         /* seconds that wall time is ahead of the boot-time clock */
 	struct rule_state *state;
 	struct rule_set *rules;                     /* borrowed */
 	struct rule_event events[RULE_HOST_EVENTS]; /* of the last evaluation */

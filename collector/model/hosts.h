@@ -39,10 +39,8 @@ uint64_t stream_forget_below(struct stream *s, uint64_t oldest);
 
 /* The values of one line of time: the live one, or the backlog's. */
 struct track {
-	struct sample_set *sets;
+	struct sample_set *sets; /* with all in them owned */
 	size_t n_sets;
-	struct series_value **values; /* owned, one array per set; sets[i].values borrows it */
-	uint32_t *capacities;
 	uint8_t boot_id[16];
 	uint64_t boot_ns; /* of the newest batch */
 	struct rule_state *rules;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "series.h"
+
 #define NO_SET UINT32_MAX
 
 /* One allocation holds the labels and, behind them, their strings. */
@@ -21,6 +23,7 @@ struct labels {
 	uint32_t first_free;
 	uint32_t *slots; /* open addressing, a power of two, NO_SET when empty */
 	uint32_t n_slots;
+	struct series_list **series; /* SERIES_BUCKETS; NULL before the first */
 };
 
 /* FNV-1a over names and values; a byte that occurs in neither stands between them. */
@@ -162,6 +165,12 @@ labels_free(struct labels *t)
 		return;
 	for (uint32_t i = 0; i < t->n_sets; i++)
 		free(t->sets[i].labels);
+	/* Users of lists may outlive the table. */
+	for (uint32_t i = 0; t->series != NULL && i < SERIES_BUCKETS; i++) {
+		for (struct series_list *l = t->series[i]; l != NULL; l = l->next)
+			l->at = NULL;
+	}
+	free(t->series);
 	free(t->sets);
 	free(t->slots);
 	free(t);
@@ -211,6 +220,14 @@ labels_value(const struct labels *t, uint32_t set, const char *name)
 			return labels[i].value;
 	}
 	return NULL;
+}
+
+struct series_list **
+labels_series(struct labels *t, uint64_t hash)
+{
+	if (t->series == NULL)
+		t->series = calloc(SERIES_BUCKETS, sizeof(struct series_list *));
+	return t->series != NULL ? &t->series[hash % SERIES_BUCKETS] : NULL;
 }
 
 uint32_t

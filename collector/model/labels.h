@@ -10,6 +10,7 @@
 #include "catalogue.h"
 
 struct labels;
+struct series_list;
 
 #define LABELS_EMPTY 0u        /* the set without labels; always there */
 #define LABELS_FULL UINT32_MAX /* no room for a new set */
@@ -27,6 +28,8 @@ uint32_t labels_intern(struct labels *t, const struct sample_label *labels, unsi
 const struct sample_label *labels_get(const struct labels *t, uint32_t set, unsigned *n);
 /* Value of one label of a set, or NULL. */
 const char *labels_value(const struct labels *t, uint32_t set, const char *name);
+/* Where the lists of series with this hash begin, see series.h; NULL when memory is out. */
+struct series_list **labels_series(struct labels *t, uint64_t hash);
 /* Sets now held. */
 uint32_t labels_count(const struct labels *t);
 

@@ -75,8 +75,9 @@ find_limit(const struct track *t, const struct labels *labels, size_t row, int m
 	for (size_t s = 0; s < t->n_sets; s++) {
 		const struct sample_set *set = &t->sets[s];
 		for (uint32_t v = 0; v < set->n_values; v++) {
-			if (set->values[v].metric == metric &&
-			    labels_fit(labels, r->labels, set->values[v].labels, table[row].label, table[row].value)) {
+			const struct series_key *series = &set->series->series[v];
+			if (series->metric == metric &&
+			    labels_fit(labels, r->labels, series->labels, table[row].label, table[row].value)) {
 				r->limit_set = (uint16_t)s;
 				r->limit_index = v;
 				return true;
@@ -109,11 +110,12 @@ add_rows(struct resources *fresh, const struct resources *old, const struct trac
 	for (size_t s = 0; s < t->n_sets; s++) {
 		const struct sample_set *set = &t->sets[s];
 		for (uint32_t v = 0; v < set->n_values; v++) {
+			const struct series_key *series = &set->series->series[v];
 			struct resource r = { .name = table[row].name,
-				.labels = set->values[v].labels,
+				.labels = series->labels,
 				.use_set = (uint16_t)s,
 				.use_index = v };
-			if (set->values[v].metric != use || !find_limit(t, labels, row, limit, &r))
+			if (series->metric != use || !find_limit(t, labels, row, limit, &r))
 				continue;
 			if (fresh->n % 16 == 0) {
 				struct resource *bigger = realloc(fresh->rows, (fresh->n + 16) * sizeof(*bigger));
@@ -187,9 +189,9 @@ resources_update(struct resources *r, const struct track *t, const struct labels
 	}
 	for (size_t i = 0; i < r->n; i++) {
 		struct resource *row = &r->rows[i];
-		row->limit = t->sets[row->limit_set].values[row->limit_index].value;
+		row->limit = t->sets[row->limit_set].values[row->limit_index];
 		if (t->sets[row->use_set].good_boot_ns == boot_ns)
-			move_trend(row, t->sets[row->use_set].values[row->use_index].value, boot_ns);
+			move_trend(row, t->sets[row->use_set].values[row->use_index], boot_ns);
 	}
 	return HIWAT_OK;
 }

@@ -34,13 +34,30 @@ verdict_word(enum verdict v)
 }
 
 struct fill {
-	struct track *track;
 	struct labels *labels;
-	size_t set;
-	uint32_t n, old_n;
-	bool changed;
+	struct sample_set *set;
+	struct series_value *values; /* what the record has, once it does not look like the one before */
+	uint32_t n, capacity;
 	int err;
 };
+
+/* The record differs from the one before: what both have in common is copied, the rest follows it. */
+static bool
+make_room(struct fill *f)
+{
+	uint32_t capacity = f->n < 8 ? 16 : f->n * 2;
+	struct series_value *values = realloc(f->values, capacity * sizeof(*values));
+
+	if (values == NULL) {
+		f->err = HIWAT_E_NOMEM;
+		return false;
+	}
+	for (uint32_t i = 0; f->capacity == 0 && i < f->n; i++)
+		values[i] = sample_value(f->set, i);
+	f->values = values;
+	f->capacity = capacity;
+	return true;
+}
 
 static bool
 labels_are(const struct labels *t, uint32_t set, const struct sample *s)
@@ -61,30 +78,24 @@ static bool
 fill_value(void *arg, const struct sample *s)
 {
 	struct fill *f = arg;
-	struct series_value *values = f->track->values[f->set];
+	struct sample_set *old = f->set;
 
 	/* Records of a sampler look alike: nearly always the series is the one that stood here last time. */
-	if (f->n < f->old_n && values[f->n].metric == s->metric && labels_are(f->labels, values[f->n].labels, s)) {
-		values[f->n++].value = s->value;
+	if (f->capacity == 0 && f->n < old->n_values && old->series->series[f->n].metric == s->metric &&
+	    labels_are(f->labels, old->series->series[f->n].labels, s)) {
+		old->values[f->n++] = s->value;
 		return true;
 	}
-	f->changed = true;
-	if (f->n == f->track->capacities[f->set]) {
-		uint32_t capacity = f->n < 8 ? 8 : f->n + f->n / 2;
-		struct series_value *bigger = realloc(values, capacity * sizeof(*values));
-		if (bigger == NULL) {
-			f->err = HIWAT_E_NOMEM;
+	if (f->n == f->capacity || f->capacity == 0) {
+		if (!make_room(f))
 			return false;
-		}
-		f->track->values[f->set] = values = bigger;
-		f->track->capacities[f->set] = capacity;
 	}
 	uint32_t set = labels_intern(f->labels, s->labels, s->n_labels);
 	if (set == LABELS_FULL) {
 		f->err = HIWAT_E_NOMEM;
 		return true;
 	}
-	values[f->n++] = (struct series_value){ .labels = set, .metric = (uint16_t)s->metric, .value = s->value };
+	f->values[f->n++] = (struct series_value){ set, (uint16_t)s->metric, s->value };
 	return true;
 }
 
@@ -105,14 +116,6 @@ find_set(struct track *t, const char *sampler, size_t *index)
 	if (sets == NULL)
 		return HIWAT_E_NOMEM;
 	t->sets = sets;
-	struct series_value **values = realloc(t->values, n * sizeof(*values));
-	if (values == NULL)
-		return HIWAT_E_NOMEM;
-	t->values = values;
-	uint32_t *capacities = realloc(t->capacities, n * sizeof(*capacities));
-	if (capacities == NULL)
-		return HIWAT_E_NOMEM;
-	t->capacities = capacities;
 	char *name = strdup(sampler), *reason = strdup("");
 	if (name == NULL || reason == NULL) {
 		free(name);
@@ -120,8 +123,6 @@ find_set(struct track *t, const char *sampler, size_t *index)
 		return HIWAT_E_NOMEM;
 	}
 	sets[n - 1] = (struct sample_set){ .sampler = name, .reason = reason };
-	values[n - 1] = NULL;
-	capacities[n - 1] = 0;
 	t->n_sets = n;
 	*index = n - 1;
 	return HIWAT_OK;
@@ -145,6 +146,43 @@ set_reason(struct sample_set *set, const Hiwat__Sampler *status)
 	copy[len] = '\0';
 	free((void *)(uintptr_t)set->reason);
 	set->reason = copy;
+}
+
+int
+sample_set_put(struct sample_set *set, struct labels *labels, const struct series_value *values, uint32_t n)
+{
+	size_t room = n > 0 ? n : 1;
+	struct series_key *keys = malloc(room * sizeof(*keys));
+	double *numbers = malloc(room * sizeof(*numbers));
+
+	for (uint32_t i = 0; keys != NULL && numbers != NULL && i < n; i++) {
+		keys[i] = (struct series_key){ values[i].labels, values[i].metric };
+		numbers[i] = values[i].value;
+	}
+	struct series_list *list = keys != NULL && numbers != NULL ? series_share(labels, keys, n) : NULL;
+	free(keys);
+	set->shape++;
+	if (list == NULL) {
+		free(numbers);
+		/* Nothing is better than values under other names. */
+		set->n_values = 0;
+		return HIWAT_E_NOMEM;
+	}
+	sample_set_clear(set);
+	set->series = list;
+	set->values = numbers;
+	set->n_values = n;
+	return HIWAT_OK;
+}
+
+void
+sample_set_clear(struct sample_set *set)
+{
+	series_release(set->series);
+	free(set->values);
+	set->series = NULL;
+	set->values = NULL;
+	set->n_values = 0;
 }
 
 int
@@ -176,14 +214,17 @@ track_put(struct track *t, struct labels *labels, const Hiwat__Record *record, e
 		set_reason(set, record->status);
 	if (set->verdict != VERDICT_OK)
 		return HIWAT_OK;
-	struct fill f = { .track = t, .labels = labels, .set = i, .old_n = set->n_values };
+	struct fill f = { .labels = labels, .set = set };
 	catalogue_walk(&half, fill_value, &f);
 	set->good_boot_ns = boot_ns;
-	if (f.changed || f.n != set->n_values)
-		set->shape++;
-	set->n_values = f.n;
-	set->values = t->values[i];
-	return f.err;
+	if (f.capacity == 0 && f.n == set->n_values && f.err == HIWAT_OK)
+		return HIWAT_OK;
+	/* A record that merely ends earlier, too. */
+	if (f.capacity == 0 && !make_room(&f))
+		f.n = 0;
+	err = sample_set_put(set, labels, f.values, f.n);
+	free(f.values);
+	return f.err != HIWAT_OK ? f.err : err;
 }
 
 void
@@ -192,14 +233,10 @@ track_clear(struct track *t)
 	for (size_t i = 0; i < t->n_sets; i++) {
 		free((void *)(uintptr_t)t->sets[i].sampler);
 		free((void *)(uintptr_t)t->sets[i].reason);
-		free(t->values[i]);
+		sample_set_clear(&t->sets[i]);
 	}
 	free(t->sets);
-	free(t->values);
-	free(t->capacities);
 	t->sets = NULL;
-	t->values = NULL;
-	t->capacities = NULL;
 	t->n_sets = 0;
 }
 
@@ -208,6 +245,6 @@ track_mark(const struct track *t, struct labels *labels)
 {
 	for (size_t i = 0; i < t->n_sets; i++) {
 		for (uint32_t v = 0; v < t->sets[i].n_values; v++)
-			labels_mark(labels, t->sets[i].values[v].labels);
+			labels_mark(labels, t->sets[i].series->series[v].labels);
 	}
 }

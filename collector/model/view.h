@@ -7,6 +7,7 @@
 
 #include "catalogue.h"
 #include "labels.h"
+#include "series.h"
 
 /* Outcome of a sample; the words stand in hiwat.proto at SamplerVerdict. */
 enum verdict {
@@ -24,12 +25,6 @@ enum verdict {
 enum verdict verdict_of(const char *word);
 const char *verdict_word(enum verdict v);
 
-struct series_value {
-	uint32_t labels; /* label set */
-	uint16_t metric; /* id in the catalogue */
-	double value;
-};
-
 /* The last record of one sampler. */
 struct sample_set {
 	const char *sampler;
@@ -37,10 +32,33 @@ struct sample_set {
 	const char *reason;        /* why, or "" */
 	uint64_t boot_ns, wall_ns; /* of the last record, good or not */
 	uint64_t good_boot_ns;     /* of the last good record */
-	uint32_t shape;            /* changes when, and only when, the sequence of (metric, labels) in values does */
+	uint32_t shape;            /* changes when, and only when, series does */
 	uint32_t n_values;
-	const struct series_value *values; /* in the record's order */
+	struct series_list *series; /* what the values are; NULL before the first */
+	double *values;             /* in the record's order */
 };
+
+/* One number of a record and what it is. */
+struct series_value {
+	uint32_t labels; /* label set */
+	uint16_t metric; /* id in the catalogue */
+	double value;
+};
+
+static inline struct series_value
+sample_value(const struct sample_set *s, uint32_t i)
+{
+	const struct series_key *key = &s->series->series[i];
+
+	return (struct series_value){ key->labels, key->metric, s->values[i] };
+}
+
+/*
+ * Puts these series and values, which are copied, into a set; to be cleared in the end. shape tells of the change.
+ * HIWAT_E_NOMEM leaves it without values.
+ */
+int sample_set_put(struct sample_set *set, struct labels *labels, const struct series_value *values, uint32_t n);
+void sample_set_clear(struct sample_set *set);
 
 struct host_view {
 	const struct labels *labels;

@@ -135,11 +135,12 @@ unknown_lines(const struct host *h, const struct labels *labels, int metric)
 	for (size_t s = 0; s < h->live.n_sets; s++) {
 		const struct sample_set *set = &h->live.sets[s];
 		for (uint32_t v = 0; v < set->n_values; v++) {
-			if (set->values[v].metric != metric)
+			const struct series_key *series = &set->series->series[v];
+			if (series->metric != metric)
 				continue;
-			const char *source = labels_value(labels, set->values[v].labels, "source");
+			const char *source = labels_value(labels, series->labels, "source");
 			if (source == NULL || strcmp(source, "kernel-log-lost") != 0)
-				sum += set->values[v].value;
+				sum += set->values[v];
 		}
 	}
 	return sum;

@@ -125,19 +125,19 @@ note_host(struct audit *a)
 {
 	for (size_t s = 0; s < a->view->n_sets; s++) {
 		for (uint32_t i = 0; i < a->view->sets[s].n_values; i++) {
-			const struct series_value *v = &a->view->sets[s].values[i];
-			const char *metric = catalogue_metrics[v->metric].name;
-			if (v->metric == a->sysctl)
+			const struct series_value v = sample_value(&a->view->sets[s], i);
+			const char *metric = catalogue_metrics[v.metric].name;
+			if (v.metric == a->sysctl)
 				a->has_kernel = true;
-			else if (v->metric == a->dns_setting)
-				a->has_bind = a->has_bind || label_is(a, v->labels, "server", "bind");
-			else if (strcmp(metric, "hiwat_netif_speed_bits") == 0 && v->value > a->link_bits)
-				a->link_bits = v->value;
+			else if (v.metric == a->dns_setting)
+				a->has_bind = a->has_bind || label_is(a, v.labels, "server", "bind");
+			else if (strcmp(metric, "hiwat_netif_speed_bits") == 0 && v.value > a->link_bits)
+				a->link_bits = v.value;
 			else if (strcmp(metric, "hiwat_cpu_count") == 0)
-				a->cpus = v->value;
+				a->cpus = v.value;
 			else if (strcmp(metric, "hiwat_tcp_connections") == 0 &&
-			    label_is(a, v->labels, "state", "established"))
-				a->connections = v->value;
+			    label_is(a, v.labels, "state", "established"))
+				a->connections = v.value;
 		}
 	}
 }
@@ -151,18 +151,18 @@ find_setting(const struct audit *a, const char *os, const char *name)
 
 	for (size_t s = 0; s < a->view->n_sets; s++) {
 		for (uint32_t i = 0; i < a->view->sets[s].n_values; i++) {
-			const struct series_value *v = &a->view->sets[s].values[i];
-			if (v->metric != (is_bind ? a->dns_setting : a->sysctl) || !label_is(a, v->labels, "name", name))
+			const struct series_value v = sample_value(&a->view->sets[s], i);
+			if (v.metric != (is_bind ? a->dns_setting : a->sysctl) || !label_is(a, v.labels, "name", name))
 				continue;
 			if (is_bind) {
-				if (label_is(a, v->labels, "server", "bind"))
-					return (struct found){ { v->value }, 1 };
+				if (label_is(a, v.labels, "server", "bind"))
+					return (struct found){ { v.value }, 1 };
 				continue;
 			}
-			const char *index = labels_value(a->view->labels, v->labels, "index");
+			const char *index = labels_value(a->view->labels, v.labels, "index");
 			unsigned place = index != NULL && *index != '\0' ? (unsigned)(*index - '0') : 0;
 			if (place < SETTING_NUMBERS_MAX) {
-				f.numbers[place] = v->value;
+				f.numbers[place] = v.value;
 				f.n = place + 1 > f.n ? place + 1 : f.n;
 			}
 		}
@@ -176,8 +176,8 @@ is_given(const struct audit *a, const char *os, const char *name)
 {
 	for (size_t s = 0; s < a->view->n_sets; s++) {
 		for (uint32_t i = 0; i < a->view->sets[s].n_values; i++) {
-			const struct series_value *v = &a->view->sets[s].values[i];
-			if (v->metric == a->setting_text && label_is(a, v->labels, "name", name))
+			const struct series_value v = sample_value(&a->view->sets[s], i);
+			if (v.metric == a->setting_text && label_is(a, v.labels, "name", name))
 				return true;
 		}
 	}

@@ -47,7 +47,7 @@ binder_init(struct binder *b)
 	for (size_t s = n_sets; s-- > 0;) {
 		const struct sample_set *set = &b->view->sets[s];
 		for (uint32_t i = set->n_values; i-- > 0;) {
-			const struct series_value *v = &set->values[i];
+			const struct series_key *v = &set->series->series[i];
 			if (v->metric >= catalogue_n_metrics || i > OPERAND_INDEX)
 				continue;
 			b->loads[b->n_loads] = OPERAND_LOAD << OPERAND_SHIFT | (operand)s << OPERAND_SET_SHIFT | i;

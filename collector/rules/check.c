@@ -108,10 +108,10 @@ is_there(const struct host_view *view, const struct node *n)
 {
 	for (size_t s = 0; s < view->n_sets; s++) {
 		for (uint32_t i = 0; i < view->sets[s].n_values; i++) {
-			const struct series_value *v = &view->sets[s].values[i];
-			bool matches = v->metric == n->metric;
+			const struct series_value v = sample_value(&view->sets[s], i);
+			bool matches = v.metric == n->metric;
 			for (unsigned m = 0; matches && m < n->n_matchers; m++) {
-				const char *value = labels_value(view->labels, v->labels, n->matchers[m].label);
+				const char *value = labels_value(view->labels, v.labels, n->matchers[m].label);
 				matches = n->matchers[m].kind != MATCH_EQ ||
 				    strcmp(value != NULL ? value : "", n->matchers[m].value) == 0;
 			}

@@ -408,7 +408,8 @@ hash_view(uint64_t h, const struct rule_set *set, const struct host_view *view, 
 		const struct sample_set *samples = &view->sets[s];
 		h = hash_u64(h, samples->n_values);
 		for (uint32_t i = 0; i < samples->n_values; i++)
-			h = hash_u64(h, (uint64_t)samples->values[i].metric << 32 | samples->values[i].labels);
+			h = hash_u64(h,
+			    (uint64_t)samples->series->series[i].metric << 32 | samples->series->series[i].labels);
 	}
 	return h;
 }

@@ -156,17 +156,17 @@ find_value(const struct template *t, int metric, bool as_event, const char *name
 	for (size_t s = 0; s < t->view->n_sets; s++) {
 		const struct sample_set *set = &t->view->sets[s];
 		for (uint32_t i = 0; i < set->n_values; i++) {
-			const struct series_value *v = &set->values[i];
-			if (v->metric != metric)
+			const struct series_key *series = &set->series->series[i];
+			if (series->metric != metric)
 				continue;
-			if (as_event && v->labels == t->event->labels)
-				return v->value;
-			if (as_event && v->labels == LABELS_EMPTY)
-				fallback = v->value;
-			const char *n = as_event ? NULL : labels_value(labels, v->labels, "name");
-			const char *x = as_event ? NULL : labels_value(labels, v->labels, "index");
+			if (as_event && series->labels == t->event->labels)
+				return set->values[i];
+			if (as_event && series->labels == LABELS_EMPTY)
+				fallback = set->values[i];
+			const char *n = as_event ? NULL : labels_value(labels, series->labels, "name");
+			const char *x = as_event ? NULL : labels_value(labels, series->labels, "index");
 			if (n != NULL && strcmp(n, name) == 0 && strcmp(x != NULL ? x : "", index) == 0)
-				return v->value;
+				return set->values[i];
 		}
 	}
 	return fallback;

@@ -11,7 +11,7 @@ struct run {
 	uint64_t *windows; /* of the host; NULL: the plan has none */
 	double boot_seconds, wall_seconds;
 	struct window_start start;
-	const struct series_value *loads[PLAN_SETS_MAX];
+	const double *loads[PLAN_SETS_MAX];
 };
 
 /* Does the steps of a list. */
@@ -24,7 +24,7 @@ run_value(const struct run *r, operand o)
 	case OPERAND_STEP:
 		return r->results[o];
 	case OPERAND_LOAD:
-		return r->loads[o >> OPERAND_SET_SHIFT & (PLAN_SETS_MAX - 1)][o & OPERAND_INDEX].value;
+		return r->loads[o >> OPERAND_SET_SHIFT & (PLAN_SETS_MAX - 1)][o & OPERAND_INDEX];
 	default:
 		return r->plan->consts[o & OPERAND_INDEX];
 	}

@@ -159,7 +159,8 @@ save_track(struct snapshot_writer *w, const struct track *t, const struct rule_s
 		RECORD_SET(set, wall_ns, from->wall_ns);
 		RECORD_SET(set, good_boot_ns, from->good_boot_ns);
 		for (uint32_t v = 0; v < from->n_values; v++) {
-			if (save_series(&w->arena, &from->values[v], labels, set) != HIWAT_OK)
+			struct series_value value = sample_value(from, v);
+			if (save_series(&w->arena, &value, labels, set) != HIWAT_OK)
 				return HIWAT_E_NOMEM;
 		}
 	}
@@ -305,7 +306,7 @@ load_set(struct loader *l, struct track *t, struct arena *a, const Snapshot__Set
 	int err = track_put(t, l->labels, &record, RECORD_DATA, from->boot_ns, from->wall_ns, &index);
 	if (err != HIWAT_OK)
 		return err;
-	struct series_value *values = calloc(from->n_series + 1, sizeof(*values));
+	struct series_value *values = arena_calloc(a, from->n_series + 1, sizeof(*values));
 	if (values == NULL)
 		return HIWAT_E_NOMEM;
 	uint32_t n = 0;
@@ -324,15 +325,10 @@ load_set(struct loader *l, struct track *t, struct arena *a, const Snapshot__Set
 		if (set != LABELS_FULL)
 			values[n++] = (struct series_value){ .labels = set, .metric = (uint16_t)metric, .value = s->value };
 	}
-	free(t->values[index]);
-	t->values[index] = values;
-	t->capacities[index] = (uint32_t)from->n_series + 1;
-	t->sets[index].values = values;
-	t->sets[index].n_values = n;
+	err = sample_set_put(&t->sets[index], l->labels, values, n);
 	t->sets[index].good_boot_ns = from->good_boot_ns;
 	t->sets[index].verdict = from->verdict <= VERDICT_FAILED ? (enum verdict)from->verdict : VERDICT_FAILED;
-	t->sets[index].shape++;
-	return HIWAT_OK;
+	return err;
 }
 
 static int

@@ -133,11 +133,10 @@ advance(struct rule_host *h, double seconds)
 {
 	for (size_t s = 0; s < h->view.n_sets; s++) {
 		for (uint32_t i = 0; i < h->sets[s].n_values; i++) {
-			struct series_value *v = &h->values[s][i];
-			const char *name = catalogue_metrics[v->metric].name;
+			const char *name = catalogue_metrics[h->sets[s].series->series[i].metric].name;
 			if (strstr(name, "packets") != NULL || strstr(name, "bytes_total") != NULL ||
 			    strstr(name, "seconds_total") != NULL || strstr(name, "interrupts_total") != NULL)
-				v->value += 0.25 * seconds;
+				h->sets[s].values[i] += 0.25 * seconds;
 		}
 	}
 }

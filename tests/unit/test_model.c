@@ -161,7 +161,7 @@ START_TEST(track_keeps_the_newest)
 	uint32_t shape = t.sets[0].shape;
 	ck_assert_int_eq(track_put(&t, labels, make_record(&a, "ok", 3, 20), RECORD_DATA, 3, 4, &i), HIWAT_OK);
 	ck_assert_uint_eq(t.sets[0].shape, shape);
-	ck_assert_double_eq(t.sets[0].values[2].value, 22);
+	ck_assert_double_eq(t.sets[0].values[2], 22);
 	ck_assert_int_eq(track_put(&t, labels, make_record(&a, "ok", 2, 30), RECORD_DATA, 5, 6, &i), HIWAT_OK);
 	ck_assert_uint_ne(t.sets[0].shape, shape);
 	ck_assert_uint_eq(t.sets[0].n_values, 2);
@@ -181,6 +181,38 @@ START_TEST(track_keeps_the_newest)
 	ck_assert_uint_eq(t.sets[1].n_values, 2);
 	track_clear(&t);
 	labels_free(labels);
+	arena_fini(&a);
+}
+END_TEST
+
+START_TEST(alike_hosts_share_series)
+{
+	struct arena a;
+	struct labels *labels = labels_new(100);
+	struct track one = { 0 }, two = { 0 };
+	size_t i;
+
+	arena_init(&a, 100000);
+	ck_assert_int_eq(track_put(&one, labels, make_record(&a, "ok", 2, 10), RECORD_DATA, 1, 2, &i), HIWAT_OK);
+	ck_assert_int_eq(track_put(&two, labels, make_record(&a, "ok", 2, 70), RECORD_DATA, 1, 2, &i), HIWAT_OK);
+	ck_assert_ptr_eq(one.sets[0].series, two.sets[0].series);
+	ck_assert_uint_eq(one.sets[0].series->users, 2);
+	ck_assert_double_eq(one.sets[0].values[1], 11);
+	ck_assert_double_eq(two.sets[0].values[1], 71);
+	/* One of them gets a pool more, and the first values stay what they are. */
+	ck_assert_int_eq(track_put(&two, labels, make_record(&a, "ok", 3, 80), RECORD_DATA, 3, 4, &i), HIWAT_OK);
+	ck_assert_uint_eq(one.sets[0].series->users, 1);
+	ck_assert_uint_eq(two.sets[0].series->n, 3);
+	for (unsigned v = 0; v < 3; v++)
+		ck_assert_double_eq(two.sets[0].values[v], 80 + v);
+	/* And loses it again. */
+	ck_assert_int_eq(track_put(&two, labels, make_record(&a, "ok", 2, 90), RECORD_DATA, 5, 6, &i), HIWAT_OK);
+	ck_assert_ptr_eq(one.sets[0].series, two.sets[0].series);
+	ck_assert_double_eq(two.sets[0].values[1], 91);
+	track_clear(&one);
+	/* Lists outlive the table that they were in. */
+	labels_free(labels);
+	track_clear(&two);
 	arena_fini(&a);
 }
 END_TEST
@@ -238,6 +270,7 @@ suite(void)
 	tcase_add_test(tc, stream_against_bitmap);
 	tcase_add_test(tc, stream_gaps_are_bounded_and_forgotten);
 	tcase_add_test(tc, track_keeps_the_newest);
+	tcase_add_test(tc, alike_hosts_share_series);
 	tcase_add_test(tc, hosts_are_found);
 	tcase_add_test(tc, clock_offset_is_the_smallest_of_an_hour);
 	suite_add_tcase(s, tc);

@@ -125,9 +125,9 @@ START_TEST(round_trip)
 	ck_assert_uint_eq(h->live.n_sets, 1);
 	ck_assert_str_eq(h->live.sets[0].sampler, "system");
 	ck_assert_uint_eq(h->live.sets[0].n_values, 2);
-	ck_assert_double_eq(h->live.sets[0].values[0].value, 6);
+	ck_assert_double_eq(h->live.sets[0].values[0], 6);
 	ck_assert_uint_eq(h->live.sets[0].boot_ns, 1000);
-	ck_assert_str_eq(labels_value(labels, h->live.sets[0].values[1].labels, "mount"), "/");
+	ck_assert_str_eq(labels_value(labels, h->live.sets[0].series->series[1].labels, "mount"), "/");
 	/* What fired goes on firing: the next sample is no new beginning, its end is an end. */
 	n_events = 0;
 	sample(h, 6, 2000);
