@@ -37,23 +37,23 @@ binder_init(struct binder *b)
 	b->heads = bind_calloc(b, catalogue_n_metrics, sizeof(*b->heads));
 	for (size_t s = 0; s < n_sets; s++)
 		n += b->view->sets[s].n_values;
-	b->next = bind_calloc(b, n, sizeof(*b->next));
 	b->loads = bind_calloc(b, n, sizeof(*b->loads));
-	b->load_labels = bind_calloc(b, n, sizeof(*b->load_labels));
 	if (b->err != HIWAT_OK)
 		return b->err;
 	memset(b->heads, 0xff, catalogue_n_metrics * sizeof(*b->heads));
+	if (n > OPERAND_INDEX)
+		return b->err = HIWAT_E_NOMEM;
 	/* Chained from the end, so that each chain is in the order of the records. */
+	b->n_loads = (uint32_t)n;
 	for (size_t s = n_sets; s-- > 0;) {
 		const struct sample_set *set = &b->view->sets[s];
 		for (uint32_t i = set->n_values; i-- > 0;) {
 			const struct series_key *v = &set->series->series[i];
-			if (v->metric >= catalogue_n_metrics || i > OPERAND_INDEX)
+			b->loads[--n] = (struct bind_load){ v->labels, (uint32_t)s, i, UINT32_MAX, UINT32_MAX };
+			if (v->metric >= catalogue_n_metrics)
 				continue;
-			b->loads[b->n_loads] = OPERAND_LOAD << OPERAND_SHIFT | (operand)s << OPERAND_SET_SHIFT | i;
-			b->load_labels[b->n_loads] = v->labels;
-			b->next[b->n_loads] = b->heads[v->metric];
-			b->heads[v->metric] = b->n_loads++;
+			b->loads[n].next = b->heads[v->metric];
+			b->heads[v->metric] = (uint32_t)n;
 		}
 	}
 	return HIWAT_OK;
@@ -89,27 +89,40 @@ bind_sets(const struct binder *b, operand o)
 {
 	switch (o >> OPERAND_SHIFT) {
 	case OPERAND_STEP:
-		return o < b->n_steps ? b->step_sets[o] : 0;
+		return o < b->n_steps ? b->steps[o].sets : 0;
 	case OPERAND_LOAD:
-		return 1ULL << (o >> OPERAND_SET_SHIFT & (PLAN_SETS_MAX - 1));
+		return 1ULL << b->loads[o & OPERAND_INDEX].set;
+	case OPERAND_WINDOW:
+		return bind_sets(b, b->windows[o & OPERAND_INDEX].value);
 	default:
 		return 0;
 	}
 }
 
-/* Adds a step. */
-static operand
-bind_step(struct binder *b, struct step step, uint64_t sets)
+static unsigned
+depth_of(const struct binder *b, operand o)
 {
-	struct step *slot = bind_grow(b, (void *)&b->steps, b->n_steps, sizeof(*slot));
-	uint64_t *mask = bind_grow(b, (void *)&b->step_sets, b->n_steps, sizeof(*mask));
+	return o >> OPERAND_SHIFT == OPERAND_STEP && o < b->n_steps ? b->steps[o].depth + 1u : 0;
+}
 
-	if (slot == NULL || mask == NULL || b->n_steps > OPERAND_INDEX) {
+/* Adds a step; sets and depth are worked out here. */
+static operand
+bind_step(struct binder *b, struct bind_step step)
+{
+	unsigned x = depth_of(b, step.a), y = 0;
+	struct bind_step *slot = bind_grow(b, (void *)&b->steps, b->n_steps, sizeof(*slot));
+
+	step.sets = bind_sets(b, step.a);
+	if (step.op != NODE_WINDOW) {
+		y = depth_of(b, step.b);
+		step.sets |= bind_sets(b, step.b);
+	}
+	step.depth = (uint16_t)(x > y ? x : y);
+	if (slot == NULL || b->n_steps > OPERAND_INDEX || x > UINT16_MAX || y > UINT16_MAX) {
 		b->err = HIWAT_E_NOMEM;
 		return OPERAND_CONST << OPERAND_SHIFT;
 	}
 	*slot = step;
-	*mask = sets;
 	return b->n_steps++;
 }
 
@@ -126,8 +139,7 @@ bind_op(struct binder *b, unsigned op, unsigned kind, operand x, operand y)
 	if ((op == NODE_AND && known_y && !isnan(vy)) || (op == NODE_OR && known_y && value_is_false(vy)) ||
 	    (op == NODE_UNLESS && known_y && value_is_false(vy)))
 		return x;
-	return bind_step(b, (struct step){ .op = (uint8_t)op, .kind = (uint8_t)kind, .a = x, .b = y },
-	    bind_sets(b, x) | bind_sets(b, y));
+	return bind_step(b, (struct bind_step){ .op = (uint8_t)op, .kind = (uint8_t)kind, .a = x, .b = y });
 }
 
 uint32_t
@@ -230,15 +242,16 @@ bind_series(struct binder *b, const struct node *n, struct vector *out)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = b->heads[n->metric]; i != UINT32_MAX; i = b->next[i])
+	for (uint32_t i = b->heads[n->metric]; i != UINT32_MAX; i = b->loads[i].next)
 		count++;
 	out->rows = bind_calloc(b, count, sizeof(*out->rows));
 	if (out->rows == NULL)
 		return;
-	for (uint32_t i = b->heads[n->metric]; i != UINT32_MAX; i = b->next[i]) {
-		if (series_matches(b, n, b->load_labels[i]))
+	for (uint32_t i = b->heads[n->metric]; i != UINT32_MAX; i = b->loads[i].next) {
+		uint32_t labels = b->loads[i].labels;
+		if (series_matches(b, n, labels))
 			out->rows[out->n++] =
-			    (struct vector_row){ n->is_bare ? LABELS_EMPTY : b->load_labels[i], b->loads[i] };
+			    (struct vector_row){ n->is_bare ? LABELS_EMPTY : labels, OPERAND_LOAD << OPERAND_SHIFT | i };
 	}
 	vector_sort(out);
 }
@@ -276,6 +289,32 @@ fact_matches(const struct binder *b, const struct node *n)
 	return text_matches(n->matchers, value != NULL ? value : "");
 }
 
+/* A window on the value x, the one that is there if any. */
+static operand
+bind_window(struct binder *b, const struct node *n, uint32_t labels, operand x)
+{
+	bool alone = n->window == NULL || x >> OPERAND_SHIFT != OPERAND_LOAD;
+	const struct node *keeper = alone ? n : n->window;
+	uint32_t *chain = alone ? NULL : &b->loads[x & OPERAND_INDEX].windows;
+
+	for (uint32_t i = alone ? UINT32_MAX : *chain; i != UINT32_MAX; i = b->windows[i].next) {
+		if (b->windows[i].node == keeper->index)
+			return OPERAND_WINDOW << OPERAND_SHIFT | i;
+	}
+	struct bind_window *w = bind_grow(b, (void *)&b->windows, b->n_windows, sizeof(*w));
+	if (w == NULL || b->n_windows > OPERAND_INDEX) {
+		b->err = HIWAT_E_NOMEM;
+		return OPERAND_CONST << OPERAND_SHIFT;
+	}
+	*w = (struct bind_window){ n->shape, keeper->index, labels, x, alone, UINT32_MAX };
+	uint32_t i = b->n_windows++;
+	if (alone)
+		return bind_step(b, (struct bind_step){ .op = NODE_WINDOW, .kind = n->kind, .a = x, .b = i });
+	w->next = *chain;
+	*chain = i;
+	return OPERAND_WINDOW << OPERAND_SHIFT | i;
+}
+
 /* The same step on each row of one operand. */
 static void
 bind_unary(struct binder *b, const struct node *n, const struct vector *a, struct vector *out)
@@ -286,15 +325,7 @@ bind_unary(struct binder *b, const struct node *n, const struct vector *a, struc
 		if (n->op == NODE_WINDOW && b->check) {
 			y = bind_const(b, NAN);
 		} else if (n->op == NODE_WINDOW) {
-			struct plan_window *w = bind_grow(b, (void *)&b->windows, b->n_windows, sizeof(*w));
-			if (w == NULL)
-				return;
-			*w = (struct plan_window){ n->index, a->rows[i].labels, b->window_at };
-			b->n_windows++;
-			b->window_at += n->shape->size / 8;
-			y = bind_step(b,
-			    (struct step){ .op = n->op, .kind = n->kind, .node = (uint16_t)n->index, .a = x, .b = w->at },
-			    bind_sets(b, x));
+			y = bind_window(b, n, a->rows[i].labels, x);
 		} else {
 			y = bind_op(b, n->op, n->kind, x, y);
 		}

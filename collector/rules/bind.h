@@ -4,6 +4,38 @@
 
 #include "plan.h"
 
+/* Where a value comes from: a step, a number of a sampler, a constant, a window in a bank. */
+typedef uint32_t operand;
+#define OPERAND_SHIFT 30
+#define OPERAND_STEP 0u
+#define OPERAND_LOAD 1u /* by its number among all loads */
+#define OPERAND_CONST 2u
+#define OPERAND_WINDOW 3u
+#define OPERAND_INDEX 0x3fffffffu
+
+struct bind_step {
+	uint8_t op; /* node_op or step_op */
+	uint8_t kind;
+	uint16_t depth; /* above the depths of the steps that it needs */
+	operand a, b;   /* NODE_WINDOW, by itself: b is its number among the windows */
+	uint64_t sets;  /* that it reads */
+};
+
+struct bind_window {
+	const struct window_shape *shape;
+	uint32_t node, labels;
+	operand value; /* that it takes */
+	bool alone;
+	uint32_t next; /* on the same load, UINT32_MAX ends */
+};
+
+struct bind_load {
+	uint32_t labels;
+	uint32_t set, index;
+	uint32_t next;    /* of the same metric, UINT32_MAX ends */
+	uint32_t windows; /* the first on it, UINT32_MAX ends */
+};
+
 struct vector_row {
 	uint32_t labels;
 	operand value;
@@ -23,20 +55,16 @@ struct binder {
 	bool check;
 	int err;
 	struct vector **memo; /* by node */
-	/* Values of the host by metric: heads[metric], then next[]; UINT32_MAX ends. */
-	uint32_t *heads, *next;
-	operand *loads;
-	uint32_t *load_labels;
+	uint32_t *heads;      /* by metric, the first load; UINT32_MAX: none */
+	struct bind_load *loads;
 	uint32_t n_loads;
 	/* The plan so far. */
-	struct step *steps;
-	uint64_t *step_sets; /* which sets each step reads */
+	struct bind_step *steps;
 	uint32_t n_steps;
 	double *consts;
 	uint32_t n_consts;
-	struct plan_window *windows;
+	struct bind_window *windows;
 	uint32_t n_windows;
-	uint32_t window_at;
 };
 
 int binder_init(struct binder *b);

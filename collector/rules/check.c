@@ -23,15 +23,14 @@ struct outcome {
 static double
 operand_value(const struct checking *c, const struct plan_row *row, unsigned k)
 {
-	return run_value(&c->run, c->plan->operands[row->first + k]);
+	return c->run.numbers[c->plan->operands[row->first + k]];
 }
 
 /* A condition that has no values here, or never holds on such a host. */
 static bool
 is_nothing(const struct checking *c, const struct plan_row *row, unsigned k)
 {
-	return c->plan->operands[row->first + k] >> OPERAND_SHIFT == OPERAND_CONST &&
-	    value_is_false(operand_value(c, row, k));
+	return c->plan->operands[row->first + k] < c->plan->n_consts && value_is_false(operand_value(c, row, k));
 }
 
 static struct rule_event
@@ -249,9 +248,9 @@ rules_check(struct rule_set *set, const struct host_view *view, struct labels *l
 	if (plan_take(set, view, labels, true, &p) != HIWAT_OK)
 		return RULE_LEVEL_NONE;
 	c.plan = p;
-	c.run = (struct run){ .plan = p, .results = set->values, .wall_seconds = NAN };
+	c.run = (struct run){ .plan = p, .wall_seconds = NAN };
+	run_load(&c.run, view, p->n_sets < 64 ? (1ULL << p->n_sets) - 1 : UINT64_MAX);
 	for (uint32_t s = 0; s < p->n_sets; s++) {
-		c.run.loads[s] = view->sets[s].values;
 		c.bad |= (uint64_t)(view->sets[s].verdict != VERDICT_OK) << s;
 		double wall = (double)view->sets[s].wall_ns / 1e9;
 		if (wall > 0 && !(wall < c.run.wall_seconds))

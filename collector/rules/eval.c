@@ -3,8 +3,6 @@
  * fires when its condition has held for `for`, and clears when its clearing condition has not held for `hold`. The worst
  * that fires speaks.
  */
-#include <stdlib.h>
-
 #include "err.h"
 #include "run.h"
 #include "state.h"
@@ -27,10 +25,11 @@ struct evaluation {
 	void *arg;
 };
 
-static operand
-row_operand(const struct evaluation *ev, const struct plan_row *row, unsigned k)
+/* The k-th value of a row, see plan_row.first. */
+static double
+row_value(const struct evaluation *ev, const struct plan_row *row, unsigned k)
 {
-	return ev->run.plan->operands[row->first + k];
+	return ev->run.numbers[ev->run.plan->operands[row->first + k]];
 }
 
 static void
@@ -57,16 +56,16 @@ note_values(struct evaluation *ev, struct live *l, const struct plan_row *row, u
 
 	/* A condition that holds has the value of its left side; when none does the left side itself is asked. */
 	for (unsigned k = level; k < 3 * n && isnan(v); k += n)
-		v = said(run_value(&ev->run, row_operand(ev, row, k)));
+		v = said(row_value(ev, row, k));
 	bool changed = v != l->value && !(isnan(v) && isnan(l->value));
 
 	/* A condition that no longer holds may have no value left: the last one stands. */
 	if (!isnan(v))
 		l->value = v;
-	l->threshold = said(run_value(&ev->run, row_operand(ev, row, 3 * n + level)));
-	l->used = said(run_value(&ev->run, row_operand(ev, row, 4 * n)));
-	l->limit = said(run_value(&ev->run, row_operand(ev, row, 4 * n + 1)));
-	l->eta = said(run_value(&ev->run, row_operand(ev, row, 4 * n + 2)));
+	l->threshold = said(row_value(ev, row, 3 * n + level));
+	l->used = said(row_value(ev, row, 4 * n));
+	l->limit = said(row_value(ev, row, 4 * n + 1));
+	l->eta = said(row_value(ev, row, 4 * n + 2));
 	return changed && !isnan(v);
 }
 
@@ -169,17 +168,19 @@ eval_row(struct evaluation *ev, uint32_t index)
 	double fire[RULE_LEVELS];
 
 	for (unsigned i = 0; i < row->n_levels; i++) {
-		fire[i] = run_value(&ev->run, row_operand(ev, row, i));
+		fire[i] = row_value(ev, row, i);
 		any = any || !isnan(fire[i]);
 	}
-	if (!any && st->row_live[index] == 0) {
+	struct live *l = state_live(st, index);
+	if (!any && l == NULL) {
 		if (was_unknown)
 			emit_known(ev, row, RULE_OK, RULE_UNKNOWN);
 		return;
 	}
 	need_cold(ev);
-	bool is_new = st->row_live[index] == 0;
-	struct live *l = is_new ? state_add_live(st, index) : &st->live[st->row_live[index] - 1];
+	bool is_new = l == NULL;
+	if (is_new)
+		l = state_add_live(st, index);
 	if (l == NULL) {
 		ev->err = HIWAT_E_NOMEM;
 		return;
@@ -193,7 +194,7 @@ eval_row(struct evaluation *ev, uint32_t index)
 	bool is_back = l->is_gone;
 	l->is_gone = false;
 	for (unsigned i = 0; i < row->n_levels; i++)
-		step_level(ev, l, &r->levels[i], i, fire[i], run_value(&ev->run, row_operand(ev, row, row->n_levels + i)));
+		step_level(ev, l, &r->levels[i], i, fire[i], row_value(ev, row, row->n_levels + i));
 	bool is_over = live_is_over(l);
 	bool changed = note_values(ev, l, row, speaking_level(l, old_level));
 	struct rule_event now;
@@ -205,22 +206,52 @@ eval_row(struct evaluation *ev, uint32_t index)
 		state_remove_live(st, l);
 }
 
+/*
+ * Which rows are due: those of which a condition may hold, those that are not ok, and those that were unknown. The others
+ * are ok and stay so, which is nearly all of them nearly always.
+ */
+static void
+eval_rows(struct evaluation *ev)
+{
+	const struct plan *p = ev->run.plan;
+	const struct plan_fire *fires = p->fires + ev->lists->fires.first;
+	uint64_t *due = ev->set->room.due;
+	uint32_t n_words = p->n_rows / 64 + 1;
+
+	memset(due, 0, n_words * sizeof(*due));
+	for (uint32_t i = 0; i < ev->lists->fires.n; i++) {
+		if (!isnan(ev->run.numbers[fires[i].value]) || p->rows[fires[i].row].sets & ev->was_bad)
+			due[fires[i].row / 64] |= 1ULL << fires[i].row % 64;
+	}
+	for (uint32_t i = 0; i < ev->st->n_live; i++) {
+		uint32_t row = ev->st->live[i].row;
+		if (row != NO_ROW && (p->rows[row].sets == 0 || p->rows[row].sets & 1ULL << ev->updated))
+			due[row / 64] |= 1ULL << row % 64;
+	}
+	for (uint32_t word = 0; word < n_words; word++) {
+		for (uint64_t left = due[word]; left != 0; left &= left - 1) {
+			uint32_t row = word * 64 + (uint32_t)__builtin_ctzll(left);
+			if (!(p->rows[row].sets & ev->bad))
+				eval_row(ev, row);
+		}
+	}
+}
+
 /* The record is not good: what it feeds is unknown. Nothing fires, nothing clears, time stands still. */
 static void
 mark_unknown(struct evaluation *ev)
 {
-	const uint32_t *rows = ev->run.plan->lists + ev->lists->rows.first;
-
-	for (uint32_t i = 0; i < ev->lists->rows.n; i++) {
-		const struct plan_row *row = &ev->run.plan->rows[rows[i]];
-		if (row->sets == 0 || row->sets & ev->was_bad)
+	for (uint32_t i = 0; i < ev->run.plan->n_rows; i++) {
+		const struct plan_row *row = &ev->run.plan->rows[i];
+		const struct live *l = state_live(ev->st, i);
+		if (!(row->sets & 1ULL << ev->updated) || row->sets & ev->was_bad)
 			continue;
-		if (ev->st->row_live[rows[i]] == 0) {
+		if (l == NULL) {
 			emit_known(ev, row, RULE_UNKNOWN, RULE_OK);
 			continue;
 		}
 		struct rule_event e;
-		live_describe(ev->set, &ev->st->live[ev->st->row_live[rows[i]] - 1], &e);
+		live_describe(ev->set, l, &e);
 		e.old_status = e.status;
 		e.old_level = e.level;
 		e.status = RULE_UNKNOWN;
@@ -284,14 +315,13 @@ prepare(struct evaluation *ev, const struct host_view *view, struct labels *labe
 	struct rule_state *st = ev->st;
 
 	if (!plan_fits(st, ev->set, view, ev->updated)) {
-		int err = state_bind(st, ev->set, view, labels, now->boot_ns);
+		int err = state_bind(st, ev->set, view, labels, ev->updated, now->boot_ns);
 		if (err != HIWAT_OK)
 			return err;
 	}
 	struct state_set *s = &st->sets[ev->updated];
 	ev->run.plan = st->plan;
-	ev->run.results = ev->set->values;
-	ev->run.windows = st->windows;
+	ev->run.state = st;
 	ev->run.boot_seconds = (double)now->boot_ns / 1e9;
 	ev->run.wall_seconds = (double)now->wall_ns / 1e9;
 	ev->run.start = (struct window_start){ s->delivered, (double)s->good_ns / 1e9 };
@@ -300,7 +330,6 @@ prepare(struct evaluation *ev, const struct host_view *view, struct labels *labe
 		unsigned i = (unsigned)__builtin_ctzll(left);
 		/* A set that recovered counts as known from its own record on. */
 		bool is_bad = view->sets[i].verdict != VERDICT_OK || (i != ev->updated && st->sets[i].is_bad);
-		ev->run.loads[i] = view->sets[i].values;
 		ev->bad |= (uint64_t)is_bad << i;
 		ev->was_bad |= (uint64_t)st->sets[i].is_bad << i;
 	}
@@ -312,19 +341,15 @@ int
 rules_eval(struct rule_set *set, struct rule_state *st, const struct host_view *view, struct labels *labels, size_t updated,
     const struct rule_time *now, void (*emit)(void *arg, const struct rule_event *event), void *arg)
 {
-	struct evaluation ev;
+	struct evaluation ev = { .set = set,
+		.st = st,
+		.updated = updated,
+		.now_ns = now->boot_ns,
+		.emit = emit,
+		.arg = arg };
 
 	if (updated >= view->n_sets || updated >= PLAN_SETS_MAX)
 		return HIWAT_OK;
-	/* All but run.loads, of which only what the rows read is set, and read. */
-	ev.set = set;
-	ev.st = st;
-	ev.updated = updated;
-	ev.now_ns = now->boot_ns;
-	ev.bad = ev.was_bad = 0;
-	ev.is_cold_run = false;
-	ev.emit = emit;
-	ev.arg = arg;
 	ev.err = prepare(&ev, view, labels, now);
 	if (ev.err != HIWAT_OK)
 		return ev.err;
@@ -338,12 +363,10 @@ rules_eval(struct rule_set *set, struct rule_state *st, const struct host_view *
 		s->is_bad = true;
 		return ev.err;
 	}
+	run_load(&ev.run, view, ev.lists->reads);
+	run_windows(&ev.run, (uint32_t)updated);
 	run_steps(&ev.run, &ev.lists->hot);
-	const uint32_t *rows = st->plan->lists + ev.lists->rows.first;
-	for (uint32_t i = 0; i < ev.lists->rows.n; i++) {
-		if (!(st->plan->rows[rows[i]].sets & ev.bad))
-			eval_row(&ev, rows[i]);
-	}
+	eval_rows(&ev);
 	mark_gone(&ev);
 	s->is_bad = false;
 	s->good_ns = now->boot_ns;
@@ -371,7 +394,7 @@ rules_each(const struct rule_set *set, const struct rule_state *st, void (*fn)(v
 	}
 	for (uint32_t i = 0; bad != 0 && st->plan != NULL && i < st->plan->n_rows; i++) {
 		const struct plan_row *row = &st->plan->rows[i];
-		if (!(row->sets & bad) || st->row_live[i] != 0)
+		if (!(row->sets & bad) || state_live(st, i) != NULL)
 			continue;
 		e = (struct rule_event){ .rule = &set->rules[row->rule].pub,
 			.labels = row->labels,

@@ -101,6 +101,7 @@ struct node {
 	double number;
 	uint64_t window_ns;
 	const struct window_shape *shape; /* NODE_WINDOW */
+	struct node *window; /* NODE_WINDOW on a series: the one on all series of the metric, whose windows it shares */
 	struct matcher *matchers;
 	struct label_list labels; /* of join or aggregate */
 	struct node *a, *b;

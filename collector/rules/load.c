@@ -272,7 +272,9 @@ rule_set_free(struct rule_set *set)
 	if (set == NULL)
 		return;
 	nodes_fini(&set->nodes);
-	free(set->values);
+	free(set->room.numbers);
+	free(set->room.increases);
+	free(set->room.due);
 	arena_fini(&set->arena);
 	free(set);
 }

@@ -162,6 +162,26 @@ node_derive(struct node *n)
 	}
 }
 
+/*
+ * Of a window on a plain series: itself, or the one on all series of the metric. NULL: it is no such, or memory is out.
+ * changes() compares values and so needs a last one of its own, which banks have for counters alone.
+ */
+static struct node *
+shared_window(struct node_table *t, const struct node *proto, struct node *self)
+{
+	struct node all, window = *proto;
+
+	if (proto->op != NODE_WINDOW || proto->kind == WINDOW_CHANGES || proto->a->op != NODE_SERIES || proto->a->is_bare)
+		return NULL;
+	if (proto->a->n_matchers == 0)
+		return self;
+	all = *proto->a;
+	all.n_matchers = 0;
+	all.matchers = NULL;
+	window.a = node_make(t, &all);
+	return window.a != NULL ? node_make(t, &window) : NULL;
+}
+
 struct node *
 node_make(struct node_table *t, const struct node *proto)
 {
@@ -192,6 +212,7 @@ node_make(struct node_table *t, const struct node *proto)
 	node_derive(n);
 	*slot = n;
 	*bucket = n;
+	n->window = shared_window(t, n, n);
 	return n;
 }
 

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "bind.h"
 #include "err.h"
 #include "hash.h"
+#include "layout.h"
 
 #define BIND_ARENA_MAX (256u << 20)
 #define AGREEING_MAX 64 /* rows looked at one by one */
@@ -69,14 +69,6 @@ operand_for(struct binder *b, struct node *n, uint32_t labels, double otherwise)
 		row = find_agreeing(b, v, labels);
 	return row != NULL ? row->value : bind_const(b, otherwise);
 }
-
-struct making {
-	struct binder *b;
-	struct plan_row *rows;
-	uint32_t n_rows;
-	operand *operands;
-	uint32_t n_operands;
-};
 
 static void
 add_operand(struct making *m, operand o)
@@ -205,169 +197,6 @@ fill_row(struct making *m, const struct plan_row *row)
 		memcpy(&m->operands[row->first + n], values, (3 * n + 3) * sizeof(values[0]));
 }
 
-static void
-need_operand(uint8_t *needed, operand o)
-{
-	if (o >> OPERAND_SHIFT == OPERAND_STEP)
-		needed[o] = 1;
-}
-
-/* Adds what the needed steps need in turn. */
-static void
-close_needed(const struct binder *b, uint8_t *needed)
-{
-	for (uint32_t i = b->n_steps; i-- > 0;) {
-		if (!needed[i])
-			continue;
-		need_operand(needed, b->steps[i].a);
-		if (b->steps[i].op != NODE_WINDOW)
-			need_operand(needed, b->steps[i].b);
-	}
-}
-
-static void
-add_to_list(struct making *m, struct plan *p, struct plan_list *list, uint32_t entry)
-{
-	uint32_t *slot = bind_grow(m->b, (void *)&p->lists, p->n_lists, sizeof(*slot));
-
-	if (slot != NULL) {
-		*slot = entry;
-		p->n_lists++;
-		list->n++;
-	}
-}
-
-static void
-list_rows(struct making *m, struct plan *p, uint32_t s, uint8_t *hot, uint8_t *all)
-{
-	struct plan_list *list = &p->sets[s].rows;
-
-	list->first = p->n_lists;
-	for (uint32_t i = 0; i < m->n_rows && m->b->err == HIWAT_OK; i++) {
-		const struct plan_row *row = &m->rows[i];
-		if (row->sets != 0 && !(row->sets & 1ULL << s))
-			continue;
-		add_to_list(m, p, list, i);
-		for (unsigned k = 0; k < row->n_levels * 4u + 3; k++) {
-			need_operand(all, m->operands[row->first + k]);
-			if (k < row->n_levels)
-				need_operand(hot, m->operands[row->first + k]);
-		}
-	}
-}
-
-/* For each set of samples: the rows that it can change and the steps they need. Lists are in the temporary arena. */
-static void
-make_lists(struct making *m, struct plan *p)
-{
-	struct binder *b = m->b;
-	uint8_t *hot = bind_calloc(b, b->n_steps, 1), *all = bind_calloc(b, b->n_steps, 1);
-
-	p->sets = bind_calloc(b, p->n_sets, sizeof(*p->sets));
-	for (uint32_t s = 0; s < p->n_sets && b->err == HIWAT_OK; s++) {
-		struct plan_set *set = &p->sets[s];
-		memset(hot, 0, b->n_steps);
-		memset(all, 0, b->n_steps);
-		list_rows(m, p, s, hot, all);
-		close_needed(b, all);
-		/* A window that only explains must be fed all the same. */
-		for (uint32_t i = 0; i < b->n_steps; i++)
-			hot[i] = hot[i] || (all[i] && b->steps[i].op == NODE_WINDOW);
-		close_needed(b, hot);
-		set->hot.first = p->n_lists;
-		for (uint32_t i = 0; i < b->n_steps; i++) {
-			bool feeds = b->steps[i].op == NODE_WINDOW && b->step_sets[i] & 1ULL << s;
-			if (hot[i])
-				add_to_list(m, p, &set->hot, feeds ? i | PLAN_FEEDS : i);
-		}
-		set->reads = 1ULL << s;
-		for (uint32_t i = 0; i < b->n_steps; i++)
-			set->reads |= hot[i] || all[i] ? b->step_sets[i] : 0;
-		for (uint32_t i = 0; i < set->rows.n && b->err == HIWAT_OK; i++) {
-			const struct plan_row *row = &m->rows[p->lists[set->rows.first + i]];
-			for (unsigned k = 0; k < row->n_levels * 4u + 3; k++)
-				set->reads |= bind_sets(b, m->operands[row->first + k]);
-		}
-		set->cold.first = p->n_lists;
-		for (uint32_t i = 0; i < b->n_steps; i++) {
-			if (all[i] && !hot[i])
-				add_to_list(m, p, &set->cold, i);
-		}
-	}
-}
-
-/* The label sets of all values: while the plan lives their numbers must not come to mean something else. */
-static void
-note_labels(struct making *m, struct plan *p)
-{
-	p->seen = m->b->load_labels;
-	p->n_seen = m->b->n_loads;
-}
-
-static int
-compare_windows(const void *x, const void *y)
-{
-	const struct plan_window *a = x, *b = y;
-
-	return a->node != b->node ? (a->node > b->node) - (a->node < b->node)
-				  : (a->labels > b->labels) - (a->labels < b->labels);
-}
-
-/* Copies an array out of the temporary arena behind the plan's head. */
-static void *
-take_array(char **at, const void *from, size_t n, size_t size)
-{
-	void *to = *at;
-
-	if (n > 0)
-		memcpy(to, from, n * size);
-	*at += (n * size + 7) / 8 * 8;
-	return to;
-}
-
-static size_t
-array_bytes(size_t n, size_t size)
-{
-	return (n * size + 7) / 8 * 8;
-}
-
-size_t
-plan_bytes(const struct plan *p)
-{
-	return sizeof(*p) + array_bytes(p->n_steps, sizeof(*p->steps)) + array_bytes(p->n_rows, sizeof(*p->rows)) +
-	    array_bytes(p->n_windows, sizeof(*p->windows)) + array_bytes(p->n_operands, sizeof(*p->operands)) +
-	    array_bytes(p->n_consts, sizeof(*p->consts)) + array_bytes(p->n_lists, sizeof(*p->lists)) +
-	    array_bytes(p->n_sets, sizeof(*p->sets)) + array_bytes(p->n_seen, sizeof(*p->seen));
-}
-
-static struct plan *
-take_plan(const struct making *m, const struct plan *draft)
-{
-	struct plan sized = *draft;
-
-	sized.n_steps = m->b->n_steps;
-	sized.n_rows = m->n_rows;
-	sized.n_windows = m->b->n_windows;
-	sized.n_operands = m->n_operands;
-	sized.n_consts = m->b->n_consts;
-	sized.window_bytes = m->b->window_at * 8;
-	struct plan *p = malloc(plan_bytes(&sized));
-	if (p == NULL)
-		return NULL;
-	*p = sized;
-	char *at = (char *)(p + 1);
-	p->rows = take_array(&at, m->rows, p->n_rows, sizeof(*p->rows));
-	p->consts = take_array(&at, m->b->consts, p->n_consts, sizeof(*p->consts));
-	p->sets = take_array(&at, draft->sets, p->n_sets, sizeof(*p->sets));
-	p->steps = take_array(&at, m->b->steps, p->n_steps, sizeof(*p->steps));
-	p->windows = take_array(&at, m->b->windows, p->n_windows, sizeof(*p->windows));
-	p->operands = take_array(&at, m->operands, p->n_operands, sizeof(*p->operands));
-	p->lists = take_array(&at, draft->lists, p->n_lists, sizeof(*p->lists));
-	p->seen = take_array(&at, draft->seen, p->n_seen, sizeof(*p->seen));
-	qsort(p->windows, p->n_windows, sizeof(*p->windows), compare_windows);
-	return p;
-}
-
 static int
 plan_make(struct rule_set *set, const struct host_view *view, struct labels *labels, bool check, struct plan *draft,
     struct plan **out)
@@ -382,19 +211,14 @@ plan_make(struct rule_set *set, const struct host_view *view, struct labels *lab
 		make_rows(&m, r);
 	for (uint32_t i = 0; i < m.n_rows && b.err == HIWAT_OK; i++)
 		fill_row(&m, &m.rows[i]);
-	make_lists(&m, draft);
-	note_labels(&m, draft);
-	if (b.err == HIWAT_OK) {
-		*out = take_plan(&m, draft);
-		if (*out == NULL)
-			b.err = HIWAT_E_NOMEM;
-	}
+	if (b.err == HIWAT_OK)
+		*out = plan_layout(&m, draft);
 	arena_fini(&arena);
 	return b.err;
 }
 
 static uint64_t
-hash_view(uint64_t h, const struct rule_set *set, const struct host_view *view, size_t n_sets)
+hash_facts(uint64_t h, const struct rule_set *set, const struct host_view *view)
 {
 	if (set->uses_fact[FACT_OS])
 		h = hash_string(h, view->os);
@@ -404,14 +228,46 @@ hash_view(uint64_t h, const struct rule_set *set, const struct host_view *view, 
 		h = hash_string(h, view->name);
 	for (unsigned i = 0; set->uses_fact[FACT_LABEL] && i < view->n_host_labels; i++)
 		h = hash_string(hash_string(h, view->host_labels[i].name), view->host_labels[i].value);
-	for (size_t s = 0; s < n_sets; s++) {
-		const struct sample_set *samples = &view->sets[s];
-		h = hash_u64(h, samples->n_values);
-		for (uint32_t i = 0; i < samples->n_values; i++)
-			h = hash_u64(h,
-			    (uint64_t)samples->series->series[i].metric << 32 | samples->series->series[i].labels);
-	}
+	for (size_t s = 0; s < view->n_sets && s < PLAN_SETS_MAX; s++)
+		h = hash_u64(h, view->sets[s].n_values > 0 ? view->sets[s].series->hash : 0);
 	return h;
+}
+
+static bool
+plan_is_for(const struct plan *p, const struct plan *draft, const struct host_view *view)
+{
+	if (p->key[0] != draft->key[0] || p->key[1] != draft->key[1] || p->n_sets != draft->n_sets)
+		return false;
+	for (uint32_t s = 0; s < p->n_sets; s++) {
+		if (p->sets[s].n_values != view->sets[s].n_values ||
+		    (p->sets[s].n_values > 0 && p->sets[s].series != view->sets[s].series))
+			return false;
+	}
+	return true;
+}
+
+static bool
+grow(void *array, uint32_t *have, uint32_t need, size_t size)
+{
+	void **p = array;
+
+	if (need <= *have)
+		return true;
+	void *bigger = realloc(*p, need * size);
+	if (bigger == NULL)
+		return false;
+	*p = bigger;
+	*have = need;
+	return true;
+}
+
+/* Room to run the plan in. */
+static bool
+make_room(struct rule_set *set, const struct plan *p)
+{
+	return grow(&set->room.numbers, &set->room.n_numbers, p->n_numbers, sizeof(*set->room.numbers)) &&
+	    grow(&set->room.increases, &set->room.n_increases, p->n_inputs, sizeof(*set->room.increases)) &&
+	    grow(&set->room.due, &set->room.n_due, p->n_rows / 64 + 1, sizeof(*set->room.due));
 }
 
 int
@@ -421,12 +277,12 @@ plan_take(struct rule_set *set, const struct host_view *view, struct labels *lab
 	struct plan draft = { .owner = set,
 		.users = 1,
 		.n_sets = (uint32_t)n_sets,
-		.key = { hash_view(check, set, view, n_sets), hash_view(HASH_SEED + check, set, view, n_sets) } };
+		.key = { hash_facts(check, set, view), hash_facts(HASH_SEED + check, set, view) } };
 	struct plan *p;
 
 	struct plan **bucket = &set->plans[draft.key[0] % PLAN_BUCKETS];
 	for (p = *bucket; p != NULL; p = p->next) {
-		if (p->key[0] == draft.key[0] && p->key[1] == draft.key[1] && p->n_sets == draft.n_sets) {
+		if (plan_is_for(p, &draft, view)) {
 			p->users++;
 			*out = p;
 			return HIWAT_OK;
@@ -435,14 +291,9 @@ plan_take(struct rule_set *set, const struct host_view *view, struct labels *lab
 	int err = plan_make(set, view, labels, check, &draft, &p);
 	if (err != HIWAT_OK)
 		return err;
-	if (p->n_steps > set->n_values) {
-		double *bigger = realloc(set->values, p->n_steps * sizeof(*bigger));
-		if (bigger == NULL) {
-			free(p);
-			return HIWAT_E_NOMEM;
-		}
-		set->values = bigger;
-		set->n_values = p->n_steps;
+	if (!make_room(set, p)) {
+		plan_free(p);
+		return HIWAT_E_NOMEM;
 	}
 	p->next = *bucket;
 	*bucket = p;
@@ -461,7 +312,24 @@ plan_release(struct plan *p)
 			break;
 		}
 	}
-	free(p);
+	if (p->owner->room.plan == p)
+		p->owner->room.plan = NULL;
+	plan_free(p);
+}
+
+void
+plan_mark(const struct plan *p, struct labels *labels)
+{
+	for (uint32_t i = 0; i < p->n_rows; i++) {
+		labels_mark(labels, p->rows[i].labels);
+		labels_mark(labels, p->rows[i].object);
+	}
+	for (uint32_t i = 0; i < p->n_windows; i++)
+		labels_mark(labels, p->windows[i].labels);
+	for (uint32_t s = 0; s < p->n_sets; s++) {
+		for (uint32_t i = 0; i < p->sets[s].n_values; i++)
+			labels_mark(labels, p->sets[s].series->series[i].labels);
+	}
 }
 
 uint32_t
@@ -485,5 +353,5 @@ plan_find_window(const struct plan *p, uint32_t node, uint32_t labels)
 {
 	const struct plan_window key = { .node = node, .labels = labels };
 
-	return bsearch(&key, p->windows, p->n_windows, sizeof(*p->windows), compare_windows);
+	return bsearch(&key, p->windows, p->n_windows, sizeof(*p->windows), plan_compare_windows);
 }

@@ -1,32 +1,37 @@
 /*
  * A plan is a rule set bound to the series of a host: which numbers to read from where, and the operations on them in
- * order, one step each. Hosts that deliver the same series share one. A step is done for a record only when a row needs
- * it that the record can change.
+ * order. Hosts that deliver the same series share one. All that an evaluation works on stands in one array of numbers:
+ * constants, the values of the samplers, windows, and what each step makes of them. Equal operations are done in one go.
  */
 #ifndef HIWAT_COLLECTOR_PLAN_H
 #define HIWAT_COLLECTOR_PLAN_H
 
 #include "set.h"
 
-#define PLAN_SETS_MAX 64 /* samplers of a host that rules look at; further ones are ignored */
+struct series_list;
+struct window_shape;
 
-/* Where a value comes from: the result of a step, a number of a sample set, or a constant. */
-typedef uint32_t operand;
-#define OPERAND_SHIFT 30
-#define OPERAND_STEP 0u
-#define OPERAND_LOAD 1u
-#define OPERAND_CONST 2u
-#define OPERAND_SET_SHIFT 24
-#define OPERAND_INDEX 0xffffffu
+#define PLAN_SETS_MAX 64 /* samplers of a host that rules look at; further ones are ignored */
 
 /* Steps that no node stands for: one more row of an aggregate. */
 enum step_op { STEP_SUM = NODE_TEXT + 1, STEP_LEAST, STEP_MOST, STEP_COUNT };
 
-struct step {
+/* Numbers in the array; of a window by itself b is its place in plan->alone. */
+struct plan_step {
+	uint32_t a, b, out;
+};
+
+/* Steps that do the same, none of which needs another one of them. */
+struct plan_group {
 	uint8_t op; /* node_op or step_op */
 	uint8_t kind;
-	uint16_t node; /* NODE_WINDOW */
-	operand a, b;  /* NODE_WINDOW: b is the place of its window, in units of 8 bytes */
+	bool feeds; /* NODE_WINDOW: takes a sample */
+	uint32_t first, n;
+};
+
+/* A list inside of an array of the plan. */
+struct plan_list {
+	uint32_t first, n;
 };
 
 struct plan_row {
@@ -38,39 +43,74 @@ struct plan_row {
 	uint16_t n_levels;
 };
 
-struct plan_window {
-	uint32_t node, labels, at; /* at: in units of 8 bytes */
+/* One condition of one row. */
+struct plan_fire {
+	uint32_t value, row;
 };
 
-/* In a list of hot steps: this window takes a sample from the set. */
-#define PLAN_FEEDS 0x80000000u
+#define PLAN_ALONE UINT32_MAX
 
-/* A list inside plan->lists. */
-struct plan_list {
-	uint32_t first, n;
+struct plan_window {
+	uint32_t node, labels;
+	uint32_t bank; /* PLAN_ALONE: it is by itself, since what it takes is no value of a sampler */
+	uint32_t at;   /* place in the bank; alone: in plan->alone */
+};
+
+struct plan_alone {
+	const struct window_shape *shape;
+	uint32_t at; /* place in the state, in units of 8 bytes */
+};
+
+/* Windows of one shape on values of one sampler. */
+struct plan_bank {
+	const struct window_shape *shape;
+	uint32_t set;
+	uint32_t n;
+	uint32_t cells; /* place in the state, in units of 8 bytes */
+	uint32_t from;  /* in plan->from: what each window takes, a counter's place in inputs or a value's in the array */
+	uint32_t out;   /* of the first window in the array of numbers */
+};
+
+/* A window of another sampler that is read. */
+struct plan_read {
+	uint32_t bank, at;
 };
 
 struct plan_set {
-	uint64_t reads;        /* sets that any of its steps reads, the set itself included */
-	struct plan_list hot;  /* steps that conditions need */
-	struct plan_list cold; /* steps for what is said of a row that is not ok */
-	struct plan_list rows;
+	uint64_t reads;          /* sets that any of its steps reads, the set itself included */
+	struct plan_list inputs; /* counters that its banks take */
+	struct plan_list banks;
+	struct plan_list others; /* reads */
+	struct plan_list hot;    /* groups of steps that conditions need */
+	struct plan_list cold;   /* groups for what is said of a row that is not ok */
+	struct plan_list fires;
+	uint32_t values; /* of the set in the array of numbers */
+	uint32_t n_values;
+	struct series_list *series; /* used by the plan */
 };
 
 struct plan {
 	struct plan *next;
 	struct rule_set *owner;
-	uint64_t key[2];
+	uint64_t key[2]; /* of the facts that rules ask for */
 	uint32_t users;
-	uint32_t n_steps, n_rows, n_windows, n_operands, n_consts, n_lists, n_sets, n_seen, window_bytes;
-	struct step *steps;
-	struct plan_row *rows;       /* by rule and labels */
-	struct plan_window *windows; /* by node and labels */
-	operand *operands;
-	double *consts;
-	uint32_t *lists;
-	uint32_t *seen; /* label sets of the host's values when the plan was made */
+	uint32_t n_sets, n_rows, n_fires, n_operands, n_consts, n_steps, n_groups, n_windows, n_banks, n_alone, n_from,
+	    n_inputs, n_reads;
+	uint32_t n_numbers;   /* of the array */
+	uint32_t state_bytes; /* that the windows of a host take */
 	struct plan_set *sets;
+	struct plan_row *rows; /* by rule and labels */
+	struct plan_fire *fires;
+	uint32_t *operands;
+	double *consts; /* the array begins with them */
+	struct plan_step *steps;
+	struct plan_group *groups;
+	struct plan_window *windows; /* by node and labels */
+	struct plan_bank *banks;     /* by set */
+	struct plan_alone *alone;
+	uint32_t *from;
+	uint32_t *inputs; /* places in the array; the state begins with the last value of each */
+	struct plan_read *reads;
 };
 
 /*
@@ -85,5 +125,7 @@ size_t plan_bytes(const struct plan *p);
 uint32_t plan_find_row(const struct plan *p, uint32_t rule, uint32_t labels);
 /* Window of this node and label set, or NULL. */
 const struct plan_window *plan_find_window(const struct plan *p, uint32_t node, uint32_t labels);
+/* The label sets that the plan knows by number: while it lives they must not come to mean something else. */
+void plan_mark(const struct plan *p, struct labels *labels);
 
 #endif

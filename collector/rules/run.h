@@ -1,33 +1,25 @@
-/* Running the steps of a plan over a host's values. */
+/* Running a plan over a host's values. */
 #ifndef HIWAT_COLLECTOR_RUN_H
 #define HIWAT_COLLECTOR_RUN_H
 
 #include "plan.h"
-#include "window.h"
+#include "bank.h"
+
+struct rule_state;
 
 struct run {
 	const struct plan *plan;
-	double *results;   /* of steps */
-	uint64_t *windows; /* of the host; NULL: the plan has none */
+	double *numbers; /* see plan.h; room of the rule set */
+	const struct rule_state *state;
 	double boot_seconds, wall_seconds;
 	struct window_start start;
-	const double *loads[PLAN_SETS_MAX];
 };
 
-/* Does the steps of a list. */
-void run_steps(struct run *r, const struct plan_list *list);
-
-static inline double
-run_value(const struct run *r, operand o)
-{
-	switch (o >> OPERAND_SHIFT) {
-	case OPERAND_STEP:
-		return r->results[o];
-	case OPERAND_LOAD:
-		return r->loads[o >> OPERAND_SET_SHIFT & (PLAN_SETS_MAX - 1)][o & OPERAND_INDEX];
-	default:
-		return r->plan->consts[o & OPERAND_INDEX];
-	}
-}
+/* Puts the plan's constants and the values of these sets into the array of numbers. */
+void run_load(struct run *r, const struct host_view *view, uint64_t sets);
+/* A good record of the set: its windows take their samples and are read, and those of others that its rows need. */
+void run_windows(struct run *r, uint32_t set);
+/* Does the steps of a list of groups. */
+void run_steps(struct run *r, const struct plan_list *groups);
 
 #endif

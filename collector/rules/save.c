@@ -9,7 +9,7 @@
 #include "hash.h"
 #include "state.h"
 
-#define MAGIC 0x31535748u /* HWS1; other byte orders read another number */
+#define MAGIC 0x32535748u /* HWS2; other byte orders read another number */
 #define TEXT_MAX 4096
 
 struct reader {
@@ -151,7 +151,9 @@ rule_state_save(const struct rule_set *set, const struct rule_state *st, const s
 	put_u32(out, planned + st->n_kept);
 	for (uint32_t i = 0; i < planned; i++) {
 		const struct plan_window *w = &st->plan->windows[i];
-		put_window(st, labels, w->node, w->labels, state_window(st, w->at), out);
+		union any_window any;
+		state_get_window(st, w, &any.w);
+		put_window(st, labels, w->node, w->labels, &any.w, out);
 	}
 	for (uint32_t i = 0; i < st->n_kept; i++)
 		put_window(st, labels, st->kept[i].node, st->kept[i].labels, st->kept[i].window, out);

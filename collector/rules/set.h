@@ -70,8 +70,13 @@ struct rule_set {
 	uint32_t n_roles;
 	/* Plans in use, by hosts of equal shape; and room to run the largest of them. */
 	struct plan *plans[PLAN_BUCKETS];
-	double *values;
-	uint32_t n_values;
+	struct {
+		const struct plan *plan; /* whose constants are in numbers */
+		double *numbers;         /* what plans work on */
+		double *increases;       /* of the counters of one record */
+		uint64_t *due;           /* a bit for each row */
+		uint32_t n_numbers, n_increases, n_due;
+	} room;
 };
 
 static inline const struct rule_full *

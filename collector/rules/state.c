@@ -11,8 +11,8 @@ rule_state_new(void)
 	return calloc(1, sizeof(struct rule_state));
 }
 
-static void
-forget_kept(struct rule_state *st)
+void
+state_forget_kept(struct rule_state *st)
 {
 	for (uint32_t i = 0; i < st->n_kept; i++)
 		free(st->kept[i].window);
@@ -27,7 +27,7 @@ rule_state_free(struct rule_state *st)
 	if (st == NULL)
 		return;
 	plan_release(st->plan);
-	forget_kept(st);
+	state_forget_kept(st);
 	free(st->windows);
 	free(st->row_live);
 	free(st->live);
@@ -42,7 +42,9 @@ rule_state_bytes(const struct rule_state *st)
 	    st->kept_capacity * sizeof(*st->kept);
 
 	if (st->plan != NULL)
-		n += st->plan->window_bytes + st->plan->n_rows * sizeof(*st->row_live);
+		n += st->plan->state_bytes;
+	if (st->row_live != NULL)
+		n += st->plan->n_rows * sizeof(*st->row_live);
 	for (uint32_t i = 0; i < st->n_kept; i++) {
 		const struct node *node = st->set->nodes.nodes[st->kept[i].node];
 		n += node->shape->size;
@@ -53,15 +55,7 @@ rule_state_bytes(const struct rule_state *st)
 void
 rule_state_reboot(struct rule_state *st)
 {
-	for (uint32_t i = 0; st->plan != NULL && i < st->plan->n_windows; i++) {
-		const struct node *n = st->set->nodes.nodes[st->plan->windows[i].node];
-		window_reboot(state_window(st, st->plan->windows[i].at), n->shape);
-	}
-	for (uint32_t i = 0; i < st->n_kept; i++) {
-		const struct node *n = st->set->nodes.nodes[st->kept[i].node];
-		window_reboot(st->kept[i].window, n->shape);
-		st->kept[i].since_ns = 0;
-	}
+	state_reboot_windows(st);
 	for (uint32_t i = st->n_live; i-- > 0;) {
 		struct live *l = &st->live[i];
 		memset(l->true_ns, 0, sizeof(l->true_ns));
@@ -80,14 +74,8 @@ rule_state_mark(const struct rule_state *st, struct labels *labels)
 {
 	const struct plan *p = st->plan;
 
-	for (uint32_t i = 0; p != NULL && i < p->n_rows; i++) {
-		labels_mark(labels, p->rows[i].labels);
-		labels_mark(labels, p->rows[i].object);
-	}
-	for (uint32_t i = 0; p != NULL && i < p->n_windows; i++)
-		labels_mark(labels, p->windows[i].labels);
-	for (uint32_t i = 0; p != NULL && i < p->n_seen; i++)
-		labels_mark(labels, p->seen[i]);
+	if (p != NULL)
+		plan_mark(p, labels);
 	for (uint32_t i = 0; i < st->n_live; i++) {
 		labels_mark(labels, st->live[i].labels);
 		labels_mark(labels, st->live[i].object);
@@ -140,6 +128,12 @@ state_add_live(struct rule_state *st, uint32_t row)
 	l->labels = r->labels;
 	l->object = r->object;
 	l->rule = r->rule;
+	if (st->row_live == NULL)
+		st->row_live = calloc(st->plan->n_rows, sizeof(*st->row_live));
+	if (st->row_live == NULL) {
+		st->n_live--;
+		return NULL;
+	}
 	st->row_live[row] = (uint16_t)st->n_live;
 	for (uint32_t s = 0; s < st->n_sets && s < PLAN_SETS_MAX; s++) {
 		if (r->sets & 1ULL << s) {
@@ -164,9 +158,11 @@ state_remove_live(struct rule_state *st, struct live *l)
 	}
 	st->n_live--;
 	/* After a bad time give the memory back. */
-	if (st->n_live == 0 && st->live_capacity > 16) {
+	if (st->n_live == 0) {
 		free(st->live);
+		free(st->row_live);
 		st->live = NULL;
+		st->row_live = NULL;
 		st->live_capacity = 0;
 	}
 }
@@ -188,26 +184,13 @@ state_keep(struct rule_state *st, uint32_t node, uint32_t labels, uint64_t since
 	return HIWAT_OK;
 }
 
-static int
-keep_copy(struct rule_state *st, const struct plan_window *pw, uint64_t now_ns)
-{
-	const struct node *n = st->set->nodes.nodes[pw->node];
-	size_t size = n->shape->size;
-	struct window *w = malloc(size);
-
-	if (w == NULL)
-		return HIWAT_E_NOMEM;
-	memcpy(w, state_window(st, pw->at), size);
-	return state_keep(st, pw->node, pw->labels, now_ns, w);
-}
-
 int
 state_unbind(struct rule_state *st, uint64_t now_ns)
 {
 	int err = HIWAT_OK;
 
 	for (uint32_t i = 0; st->plan != NULL && i < st->plan->n_windows; i++) {
-		if (keep_copy(st, &st->plan->windows[i], now_ns) != HIWAT_OK)
+		if (state_keep_window(st, &st->plan->windows[i], now_ns) != HIWAT_OK)
 			err = HIWAT_E_NOMEM;
 	}
 	for (uint32_t i = 0; i < st->n_live; i++)
@@ -219,40 +202,6 @@ state_unbind(struct rule_state *st, uint64_t now_ns)
 	st->windows = NULL;
 	st->row_live = NULL;
 	return err;
-}
-
-/* Windows that the new plan has too are moved, those it has not are kept for a while. */
-static void
-move_windows(struct rule_state *st, const struct plan *p, uint64_t *windows, uint64_t now_ns)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < p->n_windows; i++)
-		window_init((struct window *)(void *)(windows + p->windows[i].at),
-		    st->set->nodes.nodes[p->windows[i].node]->shape);
-	for (uint32_t i = 0; st->plan != NULL && i < st->plan->n_windows; i++) {
-		const struct plan_window *old = &st->plan->windows[i];
-		const struct plan_window *new = plan_find_window(p, old->node, old->labels);
-		const struct node *node = st->set->nodes.nodes[old->node];
-		if (new == NULL)
-			keep_copy(st, old, now_ns);
-		else
-			memcpy(windows + new->at, st->windows + old->at, node->shape->size);
-	}
-	for (uint32_t i = 0; i < st->n_kept; i++) {
-		struct kept *k = &st->kept[i];
-		const struct plan_window *new = plan_find_window(p, k->node, k->labels);
-		const struct node *node = st->set->nodes.nodes[k->node];
-		if (new != NULL)
-			memcpy(windows + new->at, k->window, node->shape->size);
-		if (new != NULL || (now_ns > k->since_ns && now_ns - k->since_ns > STATE_KEPT_NS))
-			free(k->window);
-		else
-			st->kept[n++] = *k;
-	}
-	st->n_kept = n;
-	if (n == 0)
-		forget_kept(st);
 }
 
 static int
@@ -285,24 +234,39 @@ size_sets(struct rule_state *st, const struct host_view *view)
 	return HIWAT_OK;
 }
 
+static bool
+sets_are_where_they_were(const struct rule_state *st, const struct host_view *view)
+{
+	for (size_t i = 0; i < st->n_sets && i < view->n_sets; i++) {
+		if (st->sets[i].name_hash != hash_string(HASH_SEED, view->sets[i].sampler))
+			return false;
+	}
+	return st->n_sets <= view->n_sets;
+}
+
 int
-state_bind(struct rule_state *st, struct rule_set *set, const struct host_view *view, struct labels *labels, uint64_t now_ns)
+state_bind(struct rule_state *st, struct rule_set *set, const struct host_view *view, struct labels *labels, size_t updated,
+    uint64_t now_ns)
 {
 	struct plan *p;
+
+	/* The plan knows samplers by their place. */
+	if (st->plan != NULL && !sets_are_where_they_were(st, view))
+		state_unbind(st, now_ns);
 	int err = plan_take(set, view, labels, false, &p);
 
 	if (err != HIWAT_OK)
 		return err;
-	uint64_t *windows = calloc(1, p->window_bytes > 0 ? p->window_bytes : 8);
-	uint16_t *row_live = calloc(p->n_rows + 1, sizeof(*row_live));
-	if (windows == NULL || row_live == NULL || size_sets(st, view) != HIWAT_OK) {
+	uint64_t *windows = calloc(1, p->state_bytes > 0 ? p->state_bytes : 8);
+	uint16_t *row_live = st->n_live > 0 ? calloc(p->n_rows + 1, sizeof(*row_live)) : NULL;
+	if (windows == NULL || (st->n_live > 0 && row_live == NULL) || size_sets(st, view) != HIWAT_OK) {
 		free(windows);
 		free(row_live);
 		plan_release(p);
 		return HIWAT_E_NOMEM;
 	}
 	st->set = set;
-	move_windows(st, p, windows, now_ns);
+	state_move_windows(st, p, windows, view, updated, now_ns);
 	plan_release(st->plan);
 	free(st->windows);
 	free(st->row_live);

@@ -3,7 +3,7 @@
 #define HIWAT_COLLECTOR_STATE_H
 
 #include "plan.h"
-#include "window.h"
+#include "bank.h"
 
 #define STATE_LIVE_MAX 65000
 #define STATE_KEPT_MAX 4096                  /* windows of series that are not there now */
@@ -33,6 +33,12 @@ struct live {
 	double value, threshold, used, limit, eta; /* last said */
 };
 
+/* Room for any window. */
+union any_window {
+	struct window w;
+	char bytes[WINDOW_BYTES_MAX];
+};
+
 /* A window without a place in the plan. */
 struct kept {
 	uint32_t node, labels;
@@ -43,8 +49,8 @@ struct kept {
 struct rule_state {
 	const struct rule_set *set; /* whose rules the numbers mean; NULL before the first record */
 	struct plan *plan;          /* NULL until the next record */
-	uint64_t *windows;          /* plan->window_bytes */
-	uint16_t *row_live;         /* per row of the plan: 0, or place in live plus 1 */
+	uint64_t *windows;          /* plan->state_bytes: last values of counters, windows by themselves, banks */
+	uint16_t *row_live;         /* per row of the plan: 0, or place in live plus 1; NULL: nothing is live */
 	struct live *live;
 	struct state_set *sets;
 	struct kept *kept;
@@ -53,9 +59,9 @@ struct rule_state {
 	const void *os, *release, *name, *host_labels;
 };
 
-/* Takes a plan that fits the view, moving what the old one remembered. */
+/* Takes a plan that fits the view, moving what the old one remembered. updated: the set of the record that is new. */
 int state_bind(struct rule_state *st, struct rule_set *set, const struct host_view *view, struct labels *labels,
-    uint64_t now_ns);
+    size_t updated, uint64_t now_ns);
 /* Lets go of the plan; its windows are kept. HIWAT_E_NOMEM: some were lost. */
 int state_unbind(struct rule_state *st, uint64_t now_ns);
 /* A new entry for a row; NULL when there is no room. */
@@ -67,10 +73,39 @@ void state_remove_live(struct rule_state *st, struct live *l);
 /* Takes over the window. */
 int state_keep(struct rule_state *st, uint32_t node, uint32_t labels, uint64_t since_ns, struct window *w);
 
+/* The windows of a state, in state_windows.c: */
+void state_reboot_windows(struct rule_state *st);
+/* What the new plan has too is moved to its windows, the rest is kept for a while. */
+void state_move_windows(struct rule_state *st, const struct plan *p, uint64_t *windows, const struct host_view *view,
+    size_t updated, uint64_t now_ns);
+/* Puts a copy of a window aside. HIWAT_E_NOMEM: it is lost. */
+int state_keep_window(struct rule_state *st, const struct plan_window *pw, uint64_t now_ns);
+void state_forget_kept(struct rule_state *st);
+/* A copy of a window of the plan, in room for its shape. */
+void state_get_window(const struct rule_state *st, const struct plan_window *pw, struct window *w);
+
 static inline struct window *
-state_window(const struct rule_state *st, uint32_t at)
+state_alone(const struct rule_state *st, const struct plan_alone *a)
 {
-	return (struct window *)(void *)(st->windows + at);
+	return (struct window *)(void *)(st->windows + a->at);
+}
+
+static inline double *
+state_lasts(const struct rule_state *st)
+{
+	return (double *)(void *)st->windows;
+}
+
+static inline struct bank
+state_bank(const struct rule_state *st, const struct plan_bank *b)
+{
+	return (struct bank){ (float *)(void *)(st->windows + b->cells), b->n, (double)st->sets[b->set].good_ns / 1e9 };
+}
+
+static inline struct live *
+state_live(const struct rule_state *st, uint32_t row)
+{
+	return st->row_live != NULL && st->row_live[row] != 0 ? &st->live[st->row_live[row] - 1] : NULL;
 }
 
 /* Neither fires nor waits. */
