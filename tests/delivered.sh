@@ -1,6 +1,6 @@
 #!/bin/sh
 # delivered.sh BUILD/tests/unit AGENT SOURCE [--write]: what the samplers of each system deliver in their tests, what they
-# read out of the logs and pools of the corpus, and the settings that they ask for is what collector/rules.d/delivered.yaml
+# read out of the corpus of those kinds that they run programs for, and the settings that they ask for is what collector/rules.d/delivered.yaml
 # says, no more and no less. --write makes it anew.
 set -u
 export LC_ALL=C
@@ -37,8 +37,8 @@ collect() {
 }
 
 collect linux settings_linux.c 'kernel-log zpool-status' samplers_linux tcp_linux kernel_log_sampler ethtool
-collect freebsd settings_bsd.c 'kernel-log zpool-status' samplers_freebsd
-collect openbsd settings_bsd.c kernel-log samplers_openbsd
+collect freebsd settings_bsd.c 'kernel-log zpool-status netstat-m netstat-m-json pfctl-info pfctl-memory pfctl-timeouts' samplers_freebsd
+collect openbsd settings_bsd.c 'kernel-log netstat-m pfctl-memory pfctl-timeouts' samplers_openbsd
 {
 	echo "# What samplers deliver on each system, for rules list --evaluable; written by tests/delivered.sh --write; on"
 	echo "# the BSDs a setting may be one that only another of them has. Resolvers are the same everywhere and not listed."
