@@ -17,7 +17,7 @@ struct arena;
 struct diag;
 struct window_shape;
 
-#define EXPR_NODES_MAX 16384 /* of one rule set */
+#define EXPR_NODES_MAX 65536 /* of one rule set: 1,000 rules of 65 operations */
 #define EXPR_DEPTH_MAX 64
 #define EXPR_BYTES_MAX 4096 /* of one expression */
 #define EXPR_LABELS_MAX 8   /* in by (), on (), ignoring () and {} */

@@ -18,12 +18,8 @@ struct expr_place
 load_place(const struct loading *ld, const struct yaml_node *node)
 {
 	struct expr_place place = { .file = node->file, .line = node->line, .column = node->column };
-	const char *p = ld->text, *end = p + ld->len;
+	const char *end = ld->text + ld->len, *p = node->line <= ld->n_lines ? ld->lines[node->line - 1] : end;
 
-	for (unsigned line = 1; line < node->line && p < end; line++) {
-		const char *newline = memchr(p, '\n', (size_t)(end - p));
-		p = newline != NULL ? newline + 1 : end;
-	}
 	if (!node->quoted || (size_t)(end - p) < node->column)
 		return place;
 	const char sign = p[node->column - 1];
@@ -103,6 +99,26 @@ load_lists(struct loading *ld, const struct yaml_node *root)
 		yaml_complain(ld->diag, root, "'rules:' with a list of rules was expected");
 }
 
+/* Places of expressions are asked for by line; looking for each from the top would take longer than all the rest. */
+static void
+index_lines(struct loading *ld, struct arena *arena)
+{
+	const char *end = ld->text + ld->len;
+
+	ld->n_lines = 0;
+	for (const char *p = ld->text; p < end;) {
+		const char **slot = arena_grow(arena, (void *)&ld->lines, ld->n_lines, sizeof(*slot));
+		if (slot == NULL) {
+			ld->is_out_of_memory = true;
+			return;
+		}
+		*slot = p;
+		ld->n_lines++;
+		const char *newline = memchr(p, '\n', (size_t)(end - p));
+		p = newline != NULL ? newline + 1 : end;
+	}
+}
+
 static void
 load_text(struct loading *ld, const char *file)
 {
@@ -114,6 +130,8 @@ load_text(struct loading *ld, const char *file)
 	if (err == HIWAT_E_NOMEM)
 		ld->is_out_of_memory = true;
 	if (err == HIWAT_OK)
+		index_lines(ld, &arena);
+	if (err == HIWAT_OK && !ld->is_out_of_memory)
 		load_lists(ld, root);
 	arena_fini(&arena);
 }

@@ -12,7 +12,10 @@ struct loading {
 	struct diag *diag;
 	const char *text; /* of the file */
 	size_t len;
+	const char **lines; /* where each begins */
+	unsigned n_lines;
 	bool is_out_of_memory;
+	bool is_full; /* EXPR_NODES_MAX is reached, and was complained of */
 };
 
 /* A rule while it is read. */

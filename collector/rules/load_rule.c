@@ -406,6 +406,8 @@ load_rule(struct loading *ld, const struct yaml_node *node)
 	struct rule_full *r = &d.rule;
 	unsigned before = ld->diag->n;
 
+	if (ld->is_out_of_memory || ld->is_full)
+		return;
 	if (node->kind != YAML_MAPPING) {
 		yaml_complain(ld->diag, node, "a rule was expected, not %s", yaml_kind_text(node));
 		return;
@@ -429,8 +431,13 @@ load_rule(struct loading *ld, const struct yaml_node *node)
 		yaml_complain(ld->diag, node, "a builtin rule has 'level' and no condition");
 	if (!is_builtin && d.builtin_level != RULE_LEVEL_NONE)
 		yaml_complain(ld->diag, node, "'level' is for builtin rules; others have advice, warning or critical");
-	if (!is_builtin && ld->diag->n == before && r->n_levels == 0)
+	if (!is_builtin && ld->diag->n == before && r->n_levels == 0 && !ld->is_out_of_memory)
 		yaml_complain(ld->diag, node, "advice, warning or critical with a condition is missing");
+	if (ld->set->nodes.n == EXPR_NODES_MAX) {
+		yaml_complain(ld->diag, node, "the rules up to here have more than %d operations", EXPR_NODES_MAX);
+		ld->is_full = true;
+		ld->is_out_of_memory = false;
+	}
 	if (ld->set->n_rules == RULES_MAX)
 		yaml_complain(ld->diag, node, "more than %d rules", RULES_MAX);
 	if (ld->diag->n != before || ld->is_out_of_memory)

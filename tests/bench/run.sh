@@ -78,6 +78,8 @@ agent() {
 }
 
 collector() {
+	say "== The rules alone: batches of a server with pf, and of larger ones"
+	"$BUILD/tests/bench/hiwat-bench-rules" "$source_dir/collector/rules.d" | sed 's/^/  /'
 	say "== The collector: 1,000 hosts on kept-alive connections, plain, all rules; collector on one core, load on the other"
 	start_receiver
 	for values in 125 600 2500; do

@@ -376,6 +376,31 @@ START_TEST(history_is_shared)
 }
 END_TEST
 
+/* What does not fit is said once, at the rule where it was too much. */
+START_TEST(too_many_operations)
+{
+	struct rule_set *rules = NULL;
+	struct buf text, errors;
+
+	buf_init(&text, 1 << 20);
+	buf_init(&errors, 1 << 20);
+	buf_puts(&text, "rules:\n");
+	for (unsigned r = 0; r < 280; r++) {
+		buf_printf(&text,
+		    "- {id: r%u, cause: c, threshold_source: ours, reason: r, summary: s, warning: 'hiwat_files_open > 1",
+		    r);
+		for (unsigned i = 0; i < 60; i++)
+			buf_printf(&text, " or hiwat_files_open > %u", 2 + r * 60 + i);
+		buf_puts(&text, "'}\n");
+	}
+	ck_assert_int_eq(rule_set_parse("many", buf_str(&text), text.len, &rules, &errors), HIWAT_E_CONFIG);
+	ck_assert_ptr_nonnull(strstr(buf_str(&errors), ":3: the rules up to here have more than 65536 operations\n"));
+	ck_assert_ptr_eq(strchr(buf_str(&errors), '\n'), buf_str(&errors) + errors.len - 1);
+	buf_fini(&text);
+	buf_fini(&errors);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -387,6 +412,7 @@ suite(void)
 	tcase_add_test(tc, what_explains_is_fed);
 	tcase_add_test(tc, what_stays_does_not_change);
 	tcase_add_test(tc, history_is_shared);
+	tcase_add_test(tc, too_many_operations);
 	tcase_set_timeout(tc, 120);
 	suite_add_tcase(s, tc);
 	return s;
