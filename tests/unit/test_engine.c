@@ -376,6 +376,74 @@ START_TEST(history_is_shared)
 }
 END_TEST
 
+/* A record that is not newer than the last one of its sampler was judged, or comes too late: it changes nothing. */
+START_TEST(what_is_not_newer_changes_nothing)
+{
+	static struct rule_host h;
+	struct rule_set *rules;
+
+	load_one(&rules, "increase(hiwat_listen_overflows_total[5m]) >= 10");
+	rule_host_init(&h, rules, "freebsd");
+	put_one(&h, "net", "hiwat_listen_overflows_total", 100, 100);
+	put_one(&h, "net", "hiwat_listen_overflows_total", 105, 110);
+	put_one(&h, "net", "hiwat_listen_overflows_total", 900, 110);
+	put_one(&h, "net", "hiwat_listen_overflows_total", 3, 90);
+	ck_assert_str_eq(rule_host_status(&h, "x"), "");
+	put_one(&h, "net", "hiwat_listen_overflows_total", 109, 120);
+	ck_assert_str_eq(rule_host_status(&h, "x"), "");
+	put_one(&h, "net", "hiwat_listen_overflows_total", 110, 130);
+	ck_assert_str_eq(rule_host_status(&h, "x"), "warning");
+	ck_assert_double_eq_tol(rule_host_event(&h, "x")->value, 10, 1e-6);
+	rule_host_fini(&h);
+	rule_set_free(rules);
+}
+END_TEST
+
+/* Somebody sets the host's clock: rates and waits go by the time since boot. Only ages are told by the clock. */
+START_TEST(clock_steps_do_nothing)
+{
+	static struct rule_host h;
+	struct rule_set *rules;
+
+	load_one(&rules, "rate(hiwat_listen_overflows_total) > 0.5");
+	rule_host_init(&h, rules, "freebsd");
+	for (unsigned i = 0; i < 12; i++) {
+		h.wall_offset = i < 4 ? 1e9 : i < 8 ? 2e9 : 5e8;
+		put_one(&h, "net", "hiwat_listen_overflows_total", 10 * i, 100 + 10 * i);
+		ck_assert_str_eq(rule_host_status(&h, "x"), i == 0 ? "" : "warning");
+		ck_assert(i == 0 || rule_host_event(&h, "x") == NULL || rule_host_event(&h, "x")->value == 1);
+	}
+	rule_host_fini(&h);
+	rule_set_free(rules);
+}
+END_TEST
+
+/* A series that is away and comes back: what it counted meanwhile came evenly, no burst when it is back. */
+START_TEST(what_comes_back_goes_on)
+{
+	static struct rule_host h;
+	struct rule_set *rules;
+
+	load_one(&rules, "rate(hiwat_mbuf_requests_denied_total{pool=\"a\"}) > 0");
+	rule_host_init(&h, rules, "freebsd");
+	for (unsigned i = 0; i < 60; i++) {
+		size_t set = rule_host_begin(&h, "mbuf");
+		ck_assert(rule_host_put(&h, set, "hiwat_mbuf_requests_denied_total{pool=\"b\"}", 0));
+		if (i < 10 || i >= 40)
+			ck_assert(rule_host_put(&h, set, "hiwat_mbuf_requests_denied_total{pool=\"a\"}", 20 * i));
+		ck_assert_int_eq(rule_host_eval(&h, set, 100 + 10 * i, 10, VERDICT_OK), HIWAT_OK);
+		if (i == 20)
+			ck_assert_str_eq(rule_host_status(&h, "x"), "gone warning {pool=\"a\"}");
+		if (i == 40) {
+			ck_assert_str_eq(rule_host_status(&h, "x"), "warning {pool=\"a\"}");
+			ck_assert_double_eq_tol(rule_host_event(&h, "x")->value, 2, 1e-9);
+		}
+	}
+	rule_host_fini(&h);
+	rule_set_free(rules);
+}
+END_TEST
+
 /* What does not fit is said once, at the rule where it was too much. */
 START_TEST(too_many_operations)
 {
@@ -413,6 +481,9 @@ suite(void)
 	tcase_add_test(tc, what_stays_does_not_change);
 	tcase_add_test(tc, history_is_shared);
 	tcase_add_test(tc, too_many_operations);
+	tcase_add_test(tc, what_is_not_newer_changes_nothing);
+	tcase_add_test(tc, clock_steps_do_nothing);
+	tcase_add_test(tc, what_comes_back_goes_on);
 	tcase_set_timeout(tc, 120);
 	suite_add_tcase(s, tc);
 	return s;
