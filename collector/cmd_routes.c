@@ -185,7 +185,8 @@ send_test(const struct routes *routes, const char *name, uint64_t wall_ns)
 			buf_puts(&why, " (the test was delivered, its end was not)");
 	}
 	if (status == 0)
-		printf("route %s: the test incident %s and its end were delivered\n", name, incident.key);
+		printf("route %s: the test incident %s and its end were delivered%s%s\n", name, incident.key,
+		    why.len > 0 ? ", but not everywhere: " : "", buf_str(&why));
 	else
 		fprintf(stderr, "hiwat-collector routes: route %s: %s\n", name, buf_str(&why));
 	if (state != NULL)

@@ -16,9 +16,10 @@
 #include "scan.h"
 #include "yaml_tree.h"
 
-const char *const config_sink_words[] = { "webhook", "command", NULL };
+const char *const config_sink_words[] = { "webhook", "command", "alertmanager", NULL };
 const char *const config_level_words[] = { "warning", "critical", NULL };
 #define PUBLIC_URL_MAX 500
+#define URLS_MAX 16
 
 static const char *const log_words[] = { "error", "warn", "info", "debug", NULL };
 
@@ -68,7 +69,14 @@ static const struct conf_option route_options[] = {
 	    ROUTE(url),
 	    .check = check_url,
 	    .example = "https://pager.example.org/hook",
-	    .help = "Where a webhook posts to." },
+	    .help = "Where a webhook posts to, or an Alertmanager is, without /api/v2." },
+	{ .key = "urls",
+	    .type = CONF_LIST,
+	    ROUTE(urls),
+	    .max = URLS_MAX,
+	    .check = check_url,
+	    .example = "['http://am1.example.org:9093', 'http://am2.example.org:9093']",
+	    .help = "All members of a cluster of Alertmanagers, without /api/v2; url when there is one." },
 	{ .key = "secret_file",
 	    .type = CONF_PATH,
 	    ROUTE(secret_file),
@@ -137,7 +145,7 @@ static const struct conf_option route_options[] = {
 	    ROUTE(repeat_ms),
 	    .value = "4h",
 	    .min = 60000,
-	    .help = "How often an incident that nobody took over is told again." },
+	    .help = "How often an incident that nobody took over is told again; an Alertmanager is told each minute." },
 	{ 0 },
 };
 static const struct conf_schema route_schema = { sizeof(struct route_config), route_options };
@@ -403,20 +411,24 @@ check_sink(const struct route_config *route, const struct yaml_node *node, struc
 		const char *key;
 		bool given;
 	} options_of_sinks[] = {
-		{ SINK_URL, "url", route->url != NULL },
-		{ SINK_SECRET_FILE, "secret_file", route->secret_file != NULL },
-		{ SINK_CA_FILE, "ca_file", route->ca_file != NULL },
-		{ SINK_COMMAND, "command", route->command.n > 0 },
+		{ SINK_URL, "a url", route->url != NULL },
+		{ SINK_URLS, "urls", route->urls.n > 0 },
+		{ SINK_SECRET_FILE, "a secret_file", route->secret_file != NULL },
+		{ SINK_CA_FILE, "a ca_file", route->ca_file != NULL },
+		{ SINK_COMMAND, "a command", route->command.n > 0 },
 	};
 
+	if ((sink->takes & SINK_URLS) != 0 && (route->url == NULL) == (route->urls.n == 0))
+		yaml_complain(diag, node, "route %s: the sink %s needs a url, or urls when there are several", route->name,
+		    sink->name);
 	for (size_t i = 0; i < sizeof(options_of_sinks) / sizeof(options_of_sinks[0]); i++) {
 		bool given = options_of_sinks[i].given;
 		const char *key = options_of_sinks[i].key;
 
 		if (!given && (sink->needs & options_of_sinks[i].bit) != 0)
-			yaml_complain(diag, node, "route %s: the sink %s needs a %s", route->name, sink->name, key);
+			yaml_complain(diag, node, "route %s: the sink %s needs %s", route->name, sink->name, key);
 		if (given && (sink->takes & options_of_sinks[i].bit) == 0)
-			yaml_complain(diag, node, "route %s: the sink %s has no use for a %s", route->name, sink->name, key);
+			yaml_complain(diag, node, "route %s: the sink %s has no use for %s", route->name, sink->name, key);
 	}
 }
 

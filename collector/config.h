@@ -18,7 +18,7 @@ struct listener_config {
 
 struct route_config {
 	char *name, *url, *secret_file, *ca_file;
-	struct conf_list command, match, hours;
+	struct conf_list urls, command, match, hours;
 	char *time_zone;
 	int sink;      /* index into config_sink_words */
 	int min_level; /* index into config_level_words */

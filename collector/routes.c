@@ -17,10 +17,14 @@ or_empty(const char *s)
 static int
 set(struct routes *r, size_t i, const struct route_config *from, const struct collector_config *config, uint64_t wall_ns)
 {
+	const struct sink *sink = sink_find(config_sink_words[from->sink]);
+
 	r->out[i] = (struct route){
 		.name = from->name,
 		.sink = config_sink_words[from->sink],
 		.url = or_empty(from->url),
+		.urls = (const char *const *)from->urls.items,
+		.n_urls = from->urls.n,
 		.secret_file = or_empty(from->secret_file),
 		.ca_file = or_empty(from->ca_file),
 		.command = (const char *const *)from->command.items,
@@ -46,7 +50,7 @@ set(struct routes *r, size_t i, const struct route_config *from, const struct co
 		.match = r->matches[i],
 		.hours = r->hours[i],
 		.updates = from->updates,
-		.repeat_ns = from->repeat_ms * NSEC_PER_MSEC,
+		.repeat_ns = sink->refresh != NULL ? 0 : from->repeat_ms * NSEC_PER_MSEC,
 		.expire_ns = from->expire_ms * NSEC_PER_MSEC,
 	};
 	return err;

@@ -30,7 +30,8 @@
  *   lines             the one that speaks first, each { rule, status: firing | unknown | ok, level, labels (as text),
  *                     since, cleared, gone, value, threshold, used, limit, seconds_to_limit, document,
  *                     threshold_source, reason, summary, description, remedy }. threshold_source: the document's figure or "ours"
- *   state             only in the store: what the collector itself needs after a restart
+ *   state             only in the store: what the collector itself needs after a restart. told_routes in it are the names,
+ *                     with commas between, of the routes that were told of it and not of its end
  *
  * Without event and state. The caller's new reference; NULL when memory is out.
  */

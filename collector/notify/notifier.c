@@ -9,6 +9,7 @@
 #include "err.h"
 #include "log.h"
 #include "notify.h"
+#include "refresh.h"
 #include "store.h"
 
 #define TOPIC "notify"
@@ -30,6 +31,7 @@ struct worker {
 	uint64_t next_ns;  /* monotonic: when the first of the rows that failed is due again, 0: none */
 	uint64_t random;
 	struct log_complaint complaint;
+	struct refresh refresh;
 	struct route_stats stats; /* guarded by the notifier's lock */
 	bool woken;               /* likewise */
 };
@@ -101,7 +103,7 @@ note_success(struct worker *w)
 	pthread_mutex_lock(&w->n->lock);
 	w->stats.delivered++;
 	w->stats.last_success_ns = clock_wall_ns();
-	w->stats.failing = false;
+	w->stats.failing = w->refresh.failures > 0;
 	pthread_mutex_unlock(&w->n->lock);
 }
 
@@ -165,8 +167,8 @@ deliver(struct worker *w, const struct outbox_row *row)
 	switch (w->sink->send(w->state, w->route, &notice, &why, &retry_after_ms)) {
 	case DELIVERY_DONE:
 		note_success(w);
-		log_info(TOPIC, "route %s: %s of incident %s (generation %u) delivered", w->route->name, row->event,
-		    row->incident_key, row->generation);
+		log_info(TOPIC, "route %s: %s of incident %s (generation %u) delivered%s%s", w->route->name, row->event,
+		    row->incident_key, row->generation, why.len > 0 ? ": " : "", buf_str(&why));
 		err = store_outbox_done(w->n->store, row->id, clock_wall_ns(), buf_str(&why));
 		break;
 	case DELIVERY_REFUSED:
@@ -223,17 +225,36 @@ round_of(struct worker *w)
 	return w->failures > 0 ? w->pause_ns : 0;
 }
 
+/* Returns until when to sleep. A refresh knows no pause: what fails for the one row may be well for the others. */
+static uint64_t
+refresh(struct worker *w)
+{
+	unsigned before = w->refresh.failures;
+	uint64_t until = refresh_step(&w->refresh, w->sink, w->state, w->route, w->n->store);
+	unsigned failures = w->refresh.failures;
+
+	pthread_mutex_lock(&w->n->lock);
+	w->stats.failed += failures > before;
+	w->stats.failing = w->failures > 0 || failures > 0;
+	pthread_mutex_unlock(&w->n->lock);
+	return until;
+}
+
 static void *
 work(void *arg)
 {
 	struct worker *w = arg;
 
 	while (!is_stopping(w->n)) {
-		uint64_t until = round_of(w);
+		bool pausing = w->failures > 0 && clock_mono_ns() < w->pause_ns;
+		uint64_t until = pausing ? w->pause_ns : round_of(w);
 		uint64_t pause = w->failures > 0 ? w->pause_ns : 0;
+		uint64_t refresh_ns = refresh(w);
 
 		if (until < pause)
 			until = pause;
+		if (until > refresh_ns)
+			until = refresh_ns;
 		if (until != 0)
 			sleep_until(w, until, clock_mono_ns() >= pause);
 	}

@@ -6,6 +6,8 @@
  * retry_max_ms, with jitter, or as long as the receiver asked for. While a route fails it tries one notification per pause,
  * each in its turn. Notifications of one incident go in order. A receiver may get one twice (its answer was lost), always
  * under the same key and generation.
+ *
+ * A sink with a refresh() is handed all that is open once a minute as well, from the store: its receiver forgets.
  */
 #ifndef HIWAT_COLLECTOR_NOTIFY_H
 #define HIWAT_COLLECTOR_NOTIFY_H
@@ -29,9 +31,14 @@ struct route {
 	const char *min_level; /* "warning" (default) or "critical"; advice never goes out */
 	bool updates;          /* tell "update" and "acknowledge" too */
 	uint64_t timeout_ms, expire_ms, repeat_ms;
+	const char *const *urls; /* of a sink with several receivers; url when there are none */
+	size_t n_urls;
 	uint64_t retry_min_ms, retry_max_ms; /* 0: a second, five minutes */
 	const char *public_url;              /* of the collector's web side as people reach it, without a slash at its end */
+	uint64_t refresh_ms;                 /* 0: REFRESH_MS */
 };
+
+#define REFRESH_MS 60000
 
 /* What became of one delivery. */
 enum delivery { DELIVERY_DONE, DELIVERY_RETRY, DELIVERY_REFUSED };
@@ -45,20 +52,28 @@ struct notice {
 };
 
 /* Options of a route that not every sink has a use for. */
-enum { SINK_URL = 1, SINK_SECRET_FILE = 2, SINK_CA_FILE = 4, SINK_COMMAND = 8 };
+enum { SINK_URL = 1, SINK_SECRET_FILE = 2, SINK_CA_FILE = 4, SINK_COMMAND = 8, SINK_URLS = 16 };
 
 struct sink {
 	const char *name;
 	const char *help;
-	unsigned takes, needs; /* SINK_*; needs is part of takes */
+	unsigned takes, needs; /* SINK_*; needs is part of takes. What takes SINK_URLS needs those or a url */
 	/* Prepares what is kept between deliveries. HIWAT_E_CONFIG with a sentence in why when the route cannot work. */
 	int (*open)(const struct route *route, void **state, struct buf *why);
 	/*
 	 * One try, within route->timeout_ms. RETRY and REFUSED say why, without secrets; *retry_after_ms is what the receiver
-	 * asked for, 0 for none.
+	 * asked for, 0 for none. why of DONE is the receipt.
 	 */
 	enum delivery (*send)(void *state, const struct route *route, const struct notice *notice, struct buf *why,
 	    uint64_t *retry_after_ms);
+	/*
+	 * For receivers that forget what they are not told again, NULL for others: the documents, as stored, of n incidents
+	 * that the route was told of and whose end it was not told. All of those are handed to it within each refresh_ms, piece
+	 * by piece, beside what the outbox holds; what it is handed never comes after the end. Returns and why as send(); why
+	 * of DONE says who of several receivers did not take it.
+	 */
+	enum delivery (
+	    *refresh)(void *state, const struct route *route, const char *const *incidents, size_t n, struct buf *why);
 	void (*close)(void *state);
 	/*
 	 * Appends what send() hands over for a notice, for sinks whose receiver documents limits; NULL, with validate, for others.

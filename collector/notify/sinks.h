@@ -8,6 +8,7 @@
 
 extern const struct sink sink_webhook;
 extern const struct sink sink_command;
+extern const struct sink sink_alertmanager;
 
 /*
  * The secret that a file holds, without the newline at its end. HIWAT_E_CONFIG and a sentence in why when it cannot be

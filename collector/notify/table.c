@@ -5,6 +5,7 @@
 const struct sink *const sinks[] = {
 	&sink_webhook,
 	&sink_command,
+	&sink_alertmanager,
 	NULL,
 };
 

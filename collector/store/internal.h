@@ -31,7 +31,7 @@ void job_free(struct job *job);
 /* The writer's connection with its statements, prepared once. */
 struct writer_db;
 
-enum { READ_DUE, READ_STATS, READ_N };
+enum { READ_DUE, READ_STATS, READ_OPEN, READ_N };
 
 struct store {
 	char *path;

@@ -15,6 +15,8 @@ static const char *const reads[READ_N] = {
 	    " AND NOT EXISTS (SELECT 1 FROM outbox AS e WHERE e.state = 0 AND e.route = o.route"
 	    " AND e.incident_key = o.incident_key AND e.id < o.id) ORDER BY id LIMIT ?3",
 	[READ_STATS] = "SELECT count(*), min(created_ns) FROM outbox INDEXED BY outbox_waiting WHERE state = 0",
+	[READ_OPEN] =
+	    "SELECT id, json FROM incidents INDEXED BY incidents_open WHERE closed = 0 AND id > ?1 ORDER BY id LIMIT ?2",
 };
 
 /* Prepared on first use; call with read_lock held. */
@@ -227,6 +229,41 @@ store_outbox_free(struct outbox_row *rows, size_t n)
 		free(rows[i].last_error);
 	}
 	free(rows);
+}
+
+int
+store_open_incidents(struct store *store, int64_t after, size_t max, bool (*fn)(void *arg, const char *json), void *arg,
+    int64_t *last)
+{
+	int64_t id = 0;
+	size_t n = 0;
+	int err = 0;
+
+	pthread_mutex_lock(&store->read_lock);
+	sqlite3_stmt *s = reader(store, READ_OPEN);
+	int code = s == NULL ? sqlite3_errcode(store->read_db) : SQLITE_ROW;
+	if (s != NULL) {
+		sqlite3_bind_int64(s, 1, after);
+		sqlite3_bind_int64(s, 2, (sqlite3_int64)max);
+	}
+	while (err == 0 && code == SQLITE_ROW && (code = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *json = (const char *)sqlite3_column_text(s, 1);
+
+		id = sqlite3_column_int64(s, 0);
+		n++;
+		if (json == NULL || !fn(arg, json))
+			err = HIWAT_E_NOMEM;
+	}
+	if (err == 0)
+		err = store_error(code);
+	if (s != NULL) {
+		sqlite3_reset(s);
+		sqlite3_clear_bindings(s);
+	}
+	pthread_mutex_unlock(&store->read_lock);
+	if (err == 0)
+		*last = n == max ? id : 0;
+	return err;
 }
 
 int

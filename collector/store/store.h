@@ -82,6 +82,13 @@ bool store_healthy(struct store *store, const char **why);
  */
 int store_each_incident(struct store *store, uint64_t closed_since_ns,
     bool (*fn)(void *arg, const char *key, const char *json), void *arg);
+/*
+ * At any time, as committed: at most max of the incidents that are not closed, of those behind the place after; 0 begins.
+ * *last: where to go on, 0 when these were the last. fn must not call the store and returns false when memory is out.
+ * HIWAT_E_NOMEM; HIWAT_E_SYS.
+ */
+int store_open_incidents(struct store *store, int64_t after, size_t max, bool (*fn)(void *arg, const char *json), void *arg,
+    int64_t *last);
 int store_each_silence(struct store *store, bool (*fn)(void *arg, const char *json), void *arg);
 int store_each_progress(struct store *store,
     bool (*fn)(void *arg, const uint8_t uuid[16], uint64_t stream, bool late, uint64_t sequence), void *arg);

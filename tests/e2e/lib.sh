@@ -58,8 +58,8 @@ until_true() {
 	return 1
 }
 
-# port_of LOG PATTERN: the number that follows PATTERN in a log.
-port_of() { sed -n "s/.*$2 \([0-9][0-9]*\).*/\1/p" "$work/$1.log" | tail -n 1; }
+# port_of LOG PATTERN: the number that follows PATTERN and a blank or colon in a log.
+port_of() { sed -n "s/.*$2[ :]\([0-9][0-9]*\).*/\1/p" "$work/$1.log" | tail -n 1; }
 has_port() { [ -n "$(port_of "$1" "$2")" ]; }
 
 make_certificates() { sh "$source_dir/deploy/demo/ca.sh" "$work/tls" "$host"; }

@@ -12,11 +12,17 @@ trap 'exit 130' INT TERM
 collector=$BUILD/collector/hiwat-collector
 
 start_receiver -t 60
+printf 'route: {receiver: none}\nreceivers: [{name: none}]\n' >"$work/alertmanager.yaml"
+start alertmanager prometheus-alertmanager --config.file="$work/alertmanager.yaml" --storage.path="$work/alertmanager" \
+	--web.listen-address=127.0.0.1:0 --cluster.listen-address=
+until_true 30 has_port alertmanager address=127.0.0.1 || fail "Alertmanager did not start"
+am_port=$(port_of alertmanager address=127.0.0.1)
 cat >"$work/collector.yaml" <<EOF
 routes:
   - {name: all, url: 'http://127.0.0.1:$receiver_port/', secret_file: $work/secret}
   - {name: mail, url: 'http://127.0.0.1:$receiver_port/', min_level: critical, match: [role=mail, 'rule=~mbuf-.*']}
   - {name: office, url: 'http://127.0.0.1:$receiver_port/', hours: ['mon-fri 08:00-18:00'], time_zone: Europe/Berlin}
+  - {name: am, sink: alertmanager, urls: ['http://127.0.0.1:$am_port/', 'http://127.0.0.1:1'], match: ['host=nobody']}
   - {name: nobody, url: 'http://127.0.0.1:1/', match: ['host=nobody'], timeout: 1s}
 EOF
 
@@ -47,6 +53,13 @@ expect 0 "" send-test all
 [ "$(wc -l <"$work/pages")" -eq 2 ] || fail "arrived: $(cat "$work/pages")"
 grep -q '"event":"trigger".*Test of a route' "$work/pages" || fail "no trigger: $(cat "$work/pages")"
 grep -q '"event":"resolve".*"status":"resolved"' "$work/pages" || fail "no end: $(cat "$work/pages")"
+expect 0 "" send-test am
+grep -q 'not everywhere: http://127.0.0.1:1: ' "$work/out" || fail "no word of the other member: $(cat "$work/out")"
+curl -fsS "http://127.0.0.1:$am_port/metrics" >"$work/am.metrics"
+for status in firing resolved; do
+	grep -q "^alertmanager_alerts_received_total{status=\"$status\",version=\"v2\"} 1\$" "$work/am.metrics" ||
+		fail "not $status: $(grep received_total "$work/am.metrics")"
+done
 expect 1 "" send-test nobody
 grep -q 'route nobody: ' "$work/err" || fail "$(cat "$work/err")"
 
