@@ -80,7 +80,7 @@ agent() {
 collector() {
 	say "== The rules alone: batches of a server with pf, and of larger ones"
 	"$BUILD/tests/bench/hiwat-bench-rules" "$source_dir/collector/rules.d" | sed 's/^/  /'
-	say "== The collector: 1,000 hosts on kept-alive connections, plain, all rules; collector on one core, load on the other"
+	say "== The collector: 200 hosts on kept-alive connections, plain, all rules; collector on one core, load on the other"
 	start_receiver
 	for values in 125 600 2500; do
 		rm -rf "$work/collector"
@@ -93,7 +93,7 @@ EOF
 		: >"$work/collector.log"
 		start collector taskset -c 0 "$BUILD/collector/hiwat-collector" run -c "$work/collector.yaml"
 		until_true 20 has_port collector 'web: listening on 127.0.0.1 port' || fail "the collector did not start"
-		taskset -c 1 "$BUILD/tests/bench/hiwat-bench-load" -s 10 -h 1000 -v $values \
+		taskset -c 1 "$BUILD/tests/bench/hiwat-bench-load" -s 20 -h 200 -v $values \
 			-p "$(port_of collector 'ingest: listening on 127.0.0.1 port')" \
 			-w "$(port_of collector 'web: listening on 127.0.0.1 port')" || fail "load"
 		end collector TERM
