@@ -16,7 +16,7 @@
 #include "scan.h"
 #include "yaml_tree.h"
 
-const char *const config_sink_words[] = { "webhook", "command", "alertmanager", NULL };
+const char *const config_sink_words[] = { "webhook", "command", "alertmanager", "pagerduty", "slack", NULL };
 const char *const config_level_words[] = { "warning", "critical", NULL };
 #define PUBLIC_URL_MAX 500
 #define URLS_MAX 16
@@ -69,7 +69,9 @@ static const struct conf_option route_options[] = {
 	    ROUTE(url),
 	    .check = check_url,
 	    .example = "https://pager.example.org/hook",
-	    .help = "Where a webhook posts to, or an Alertmanager is, without /api/v2." },
+	    .help =
+		"Where a webhook posts to, or an Alertmanager is, without /api/v2; of pagerduty another address than its "
+		"default, https://events.pagerduty.com/v2/enqueue." },
 	{ .key = "urls",
 	    .type = CONF_LIST,
 	    ROUTE(urls),
@@ -81,7 +83,9 @@ static const struct conf_option route_options[] = {
 	    .type = CONF_PATH,
 	    ROUTE(secret_file),
 	    .example = HIWAT_SYSCONFDIR "/pager.secret",
-	    .help = "File with the key that a webhook signs with; without it nothing is signed." },
+	    .help =
+		"File with the secret: the key that a webhook signs with (without it nothing is signed), the routing key of "
+		"pagerduty, the address of a Slack webhook." },
 	{ .key = "ca_file",
 	    .type = CONF_PATH,
 	    ROUTE(ca_file),

@@ -108,35 +108,48 @@ make_worst(struct incident *i, const char *with)
 	return ok ? 0 : HIWAT_E_NOMEM;
 }
 
-/* Each event of one incident by one route. False after a line in errors. */
+/* Whether the receiver of a route takes a notice. False after a line in errors. */
 static bool
-check_events(const struct route *route, const struct incident *i, struct buf *errors)
+check_notice(const struct route *route, const struct notice *notice, struct buf *errors)
 {
 	const struct sink *sink = sink_find(route->sink);
 	struct buf rendered, why;
-	int err = 0;
 
+	if (sink->render == NULL)
+		return true;
 	buf_init(&rendered, RENDERED_MAX);
 	buf_init(&why, 1024);
-	for (size_t k = 0; err == 0 && k < sizeof(events) / sizeof(events[0]); k++) {
-		struct notice notice = { .incident_key = i->key, .generation = i->generation, .event = events[k] };
-		char *json = NULL;
-
-		err = incident_write(i, events[k], &json);
-		notice.json = json;
-		buf_reset(&rendered);
-		if (err == 0)
-			err = sink->render(NULL, route, &notice, &rendered);
-		if (err == 0)
-			err = buf_ok(&rendered) ? sink->validate(buf_str(&rendered), &why) : HIWAT_E_TOOBIG;
-		if (err != 0)
-			buf_printf(errors, "route %s: the sink %s cannot tell the largest incident (%s): %s\n", route->name,
-			    sink->name, events[k], why.len > 0 ? buf_str(&why) : err_text(err));
-		free(json);
-	}
+	int err = sink->render(NULL, route, notice, &rendered);
+	if (err == 0)
+		err = buf_ok(&rendered) ? sink->validate(buf_str(&rendered), &why) : HIWAT_E_TOOBIG;
+	if (err != 0)
+		buf_printf(errors, "route %s: the sink %s cannot tell the largest incident (%s): %s\n", route->name,
+		    sink->name, notice->event, why.len > 0 ? buf_str(&why) : err_text(err));
 	buf_fini(&rendered);
 	buf_fini(&why);
 	return err == 0;
+}
+
+/* Each event of an incident by each route. */
+static bool
+check_events(const struct routes *routes, const struct incident *i, struct buf *errors)
+{
+	bool ok = true;
+
+	for (size_t e = 0; e < sizeof(events) / sizeof(events[0]); e++) {
+		struct notice notice = { .incident_key = i->key, .generation = i->generation, .event = events[e] };
+		char *json = NULL;
+
+		if (incident_write(i, events[e], &json) != 0) {
+			buf_puts(errors, "routes: out of memory\n");
+			return false;
+		}
+		notice.json = json;
+		for (size_t k = 0; k < routes->n; k++)
+			ok = check_notice(&routes->out[k], &notice, errors) && ok;
+		free(json);
+	}
+	return ok;
 }
 
 bool
@@ -147,13 +160,11 @@ preflight_routes(const struct routes *routes, struct buf *errors)
 	for (size_t f = 0; ok && f < sizeof(fills) / sizeof(fills[0]); f++) {
 		struct incident worst;
 
-		bool made = make_worst(&worst, fills[f]) == 0;
-		if (!made)
+		ok = make_worst(&worst, fills[f]) == 0;
+		if (ok)
+			ok = check_events(routes, &worst, errors);
+		else
 			buf_puts(errors, "routes: out of memory\n");
-		ok = made;
-		for (size_t k = 0; made && k < routes->n; k++)
-			if (sink_find(routes->out[k].sink)->render != NULL)
-				ok = check_events(&routes->out[k], &worst, errors) && ok;
 		incident_fini(&worst);
 	}
 	return ok;

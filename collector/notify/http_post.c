@@ -58,6 +58,13 @@ http_post_free(struct http_post *p)
 	free(p);
 }
 
+void
+http_post_limit(struct http_post *p, uint64_t timeout_ms)
+{
+	curl_easy_setopt(p->curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
+	curl_easy_setopt(p->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)timeout_ms);
+}
+
 static CURLcode
 set_up(struct http_post *p, const struct route *route, const char *url)
 {
@@ -74,8 +81,7 @@ set_up(struct http_post *p, const struct route *route, const char *url)
 		set = curl_easy_setopt(c, CURLOPT_USERAGENT, "hiwat-collector/" HIWAT_VERSION);
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(c, CURLOPT_POST, 1L);
-	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)route->timeout_ms);
-	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, (long)route->timeout_ms);
+	http_post_limit(p, route->timeout_ms);
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_answer);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, p);
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, p->error);

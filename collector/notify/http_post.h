@@ -31,6 +31,8 @@ struct http_post;
 int http_post_new(const struct route *route, const struct http_post_setup *setup, struct http_post **post, struct buf *why);
 /* NULL is allowed. */
 void http_post_free(struct http_post *post);
+/* How long a POST may take from now on, in place of the route's timeout_ms. */
+void http_post_limit(struct http_post *post, uint64_t timeout_ms);
 /*
  * One POST of len bytes of JSON. headers are whole lines ("Name: value") beside Content-Type, ended by NULL; NULL for none.
  * Returns, and writes to why and *retry_after_ms, what a sink's send() does; why of an answer is its status and the first

@@ -6,6 +6,8 @@ const struct sink *const sinks[] = {
 	&sink_webhook,
 	&sink_command,
 	&sink_alertmanager,
+	&sink_pagerduty,
+	&sink_slack,
 	NULL,
 };
 

@@ -60,6 +60,29 @@ for status in firing resolved; do
 	grep -q "^alertmanager_alerts_received_total{status=\"$status\",version=\"v2\"} 1\$" "$work/am.metrics" ||
 		fail "not $status: $(grep received_total "$work/am.metrics")"
 done
+: >"$work/pages"
+printf '0123456789abcdefABCDEF0123456789\n' >"$work/key"
+printf 'http://127.0.0.1:%s/open/services/T0/B0/xxxx\n' "$receiver_port" >"$work/address"
+cat >>"$work/collector.yaml" <<EOF
+  - {name: duty, sink: pagerduty, url: 'http://127.0.0.1:$receiver_port/open/v2/enqueue', secret_file: $work/key}
+  - {name: chat, sink: slack, secret_file: $work/address}
+web:
+  public_url: https://hiwat.example.org
+rules_dir: $source_dir/collector/rules.d
+EOF
+expect 0 "" send-test duty
+grep -q '"event_action":"trigger".*Test of a route.*"https://hiwat.example.org/api/v1/alerts/' "$work/pages" ||
+	fail "no trigger: $(cat "$work/pages")"
+grep -q '"event_action":"resolve"' "$work/pages" || fail "no end: $(cat "$work/pages")"
+expect 0 "" send-test chat
+grep -q '"text":"WARNING .*: Test of a route: nothing is wrong"' "$work/pages" || fail "no message: $(cat "$work/pages")"
+grep -q '"text":"RESOLVED .*: Test of a route: nothing is wrong"' "$work/pages" || fail "no end: $(cat "$work/pages")"
+"$collector" check-config -c "$work/collector.yaml" >"$work/out" 2>"$work/err" || fail "check-config: $(cat "$work/err")"
+grep -q ', 7 routes' "$work/out" || fail "check-config: $(cat "$work/out")"
+printf 'short\n' >"$work/key"
+expect 2 "" send-test duty
+grep -q 'a routing key has 32 letters and digits' "$work/err" || fail "$(cat "$work/err")"
+
 expect 1 "" send-test nobody
 grep -q 'route nobody: ' "$work/err" || fail "$(cat "$work/err")"
 

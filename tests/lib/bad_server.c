@@ -39,30 +39,40 @@ signature_holds(const char *value, const char *body, size_t len)
 	return strcmp(hex, given) == 0;
 }
 
-/* Bodies of the tests: {"key":"...","generation":N}. */
-static void
+/* Bodies of a webhook's tests: {"key":"...","generation":N}. False when it is not taken. */
+static bool
 note(struct MHD_Connection *c, const struct buf *body)
 {
 	struct seen *s = &server.seen[server.n_seen];
 	char in_body[33], idempotency[64];
 	unsigned generation;
 
+	if (server.rules != NULL && server.n_seen < BAD_SERVER_SEEN) {
+		bool taken = server.rules(buf_str(body), body->len, s);
+
+		server.n_seen += taken;
+		server.bad += !taken;
+		free(server.last);
+		server.last = strdup(buf_str(body));
+		return taken;
+	}
 	if (server.n_seen == BAD_SERVER_SEEN ||
 	    sscanf(buf_str(body), "{\"key\":\"%32[0-9a-f]\",\"generation\":%u", in_body, &generation) != 2) {
 		server.bad++;
-		return;
+		return false;
 	}
 	snprintf(idempotency, sizeof(idempotency), "%s-%u", in_body, generation);
 	if (strcmp(idempotency, header(c, "Idempotency-Key")) != 0 ||
 	    strcmp(header(c, "Content-Type"), "application/json") != 0 ||
 	    !signature_holds(header(c, "Hiwat-Signature"), body->data, body->len)) {
 		server.bad++;
-		return;
+		return false;
 	}
 	snprintf(s->key, sizeof(s->key), "%s", in_body);
 	snprintf(s->event, sizeof(s->event), "%s", header(c, "Hiwat-Event"));
 	s->generation = generation;
 	server.n_seen++;
+	return true;
 }
 
 static ssize_t
@@ -88,7 +98,7 @@ endless_answer(void *arg, uint64_t pos, char *data, size_t max)
 static enum MHD_Result
 reply(struct MHD_Connection *c, unsigned status, const char *name, const char *value)
 {
-	const char *text = status == 400 ? server.reason : "";
+	const char *text = status >= 400 ? server.reason : "";
 	struct MHD_Response *r =
 	    MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
 
@@ -116,8 +126,8 @@ finish(struct MHD_Connection *c, const struct buf *body)
 	size_t at = server.n_requests++;
 	enum behaviour what = at < server.n_script ? server.script[at] : OK;
 	/* Whoever loses the answer has seen the notification all the same. */
-	if (what == OK || what == CUT || what == DROP || what == ENDLESS)
-		note(c, body);
+	if ((what == OK || what == CUT || what == DROP || what == ENDLESS) && !note(c, body) && server.rules != NULL)
+		what = STATUS_400;
 	if (what == HANG) {
 		server.hanging++;
 		pthread_cond_broadcast(&server.changed);
@@ -136,6 +146,12 @@ finish(struct MHD_Connection *c, const struct buf *body)
 		return reply(c, 429, "Retry-After", "1");
 	case STATUS_400:
 		return reply(c, 400, NULL, NULL);
+	case STATUS_403:
+		return reply(c, 403, NULL, NULL);
+	case STATUS_404:
+		return reply(c, 404, NULL, NULL);
+	case STATUS_410:
+		return reply(c, 410, NULL, NULL);
 	case REDIRECT:
 		return reply(c, 302, "Location", server.url);
 	case CUT:
@@ -198,6 +214,9 @@ bad_server_start(const char *cert, const char *key)
 	server.n_script = server.n_requests = server.n_seen = 0;
 	server.bad = 0;
 	server.reason = "";
+	server.rules = NULL;
+	free(server.last);
+	server.last = NULL;
 	server.release = false;
 	server.daemon = MHD_start_daemon(flags, 0, NULL, NULL, answer, NULL, MHD_OPTION_SOCK_ADDR, &address,
 	    MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_ARRAY, cert != NULL ? tls : &tls[2], MHD_OPTION_END);

@@ -14,7 +14,20 @@
 #define BAD_SERVER_SEEN 4096
 
 /* CUT, DROP and ENDLESS have taken the notification, whatever becomes of the answer. */
-enum behaviour { OK, STATUS_500, STATUS_429, CUT, DROP, HANG, STATUS_400, ENDLESS, REDIRECT };
+enum behaviour {
+	OK,
+	STATUS_500,
+	STATUS_429,
+	CUT,
+	DROP,
+	HANG,
+	STATUS_400,
+	ENDLESS,
+	REDIRECT,
+	STATUS_403,
+	STATUS_404,
+	STATUS_410
+};
 
 /* One delivery that the server has seen whole. */
 struct seen {
@@ -22,12 +35,17 @@ struct seen {
 	unsigned generation;
 };
 
+/* Whether a receiver of another kind than webhook would take a body; seen is what it says. */
+typedef bool body_rules(const char *body, size_t len, struct seen *seen);
+
 struct bad_server {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	const enum behaviour *script; /* what happens to the n-th request; OK after its end */
 	size_t n_script, n_requests;
-	const char *reason; /* what STATUS_400 says */
+	const char *reason; /* what statuses above 400 and it say */
+	body_rules *rules;  /* NULL: of a webhook. What they do not take is answered by 400 */
+	char *last;         /* the last body that was taken, owned */
 	struct seen seen[BAD_SERVER_SEEN];
 	size_t n_seen;
 	unsigned bad;     /* requests with a wrong signature, key or header */
