@@ -353,7 +353,7 @@ api_handle(void *arg, const struct http_request *request, struct http_response *
 
 	/* HEAD is answered like GET; the server library leaves the body out. */
 	if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
-		if (!api_write_handle(w, request, response))
+		if (!api_write_handle(w, request, response) && !api_pagerduty_handle(w, request, response))
 			http_fail(response, 405,
 			    "what can be changed here: POST /api/v1/alerts/KEY/acknowledge, POST /api/v1/alerts/KEY/close, "
 			    "POST /api/v1/silences, DELETE /api/v1/silences/ID");

@@ -28,6 +28,7 @@
 #include "routes.h"
 #include "rule.h"
 #include "sd_notify.h"
+#include "sinks.h"
 #include "store.h"
 #include "web.h"
 
@@ -57,6 +58,8 @@ struct collector {
 	struct routes routes;
 	struct zone zone;
 	struct auth *auth;
+	char *pagerduty_secret;
+	size_t pagerduty_secret_len;
 	struct notifier *notifier;
 	struct http_server *ingest, *web_server;
 	struct http_listener ingest_listener, web_listener;
@@ -163,6 +166,21 @@ load_tokens(struct collector *c)
 	return err;
 }
 
+static int
+load_pagerduty_secret(struct collector *c)
+{
+	struct buf why;
+
+	if (c->config.pagerduty_secret_file == NULL)
+		return HIWAT_OK;
+	buf_init(&why, 1024);
+	int err = secret_read(c->config.pagerduty_secret_file, &c->pagerduty_secret, &c->pagerduty_secret_len, &why);
+	if (err != HIWAT_OK)
+		log_error(TOPIC, "web.pagerduty_%s", buf_str(&why));
+	buf_fini(&why);
+	return err;
+}
+
 static struct rule_set *
 load_rules(const struct collector *c)
 {
@@ -249,6 +267,8 @@ start_http(struct collector *c)
 		.store = c->store,
 		.notifier = c->notifier,
 		.auth = c->auth,
+		.pagerduty_secret = c->pagerduty_secret,
+		.pagerduty_secret_len = c->pagerduty_secret_len,
 		.routes = c->routes.out,
 		.n_routes = (unsigned)c->routes.n,
 		.record = c->record,
@@ -324,6 +344,8 @@ start(struct collector *c)
 		err = open_state(c);
 	if (err == HIWAT_OK)
 		err = load_tokens(c);
+	if (err == HIWAT_OK)
+		err = load_pagerduty_secret(c);
 	if (err != HIWAT_OK)
 		return err;
 	struct rule_set *rules = load_rules(c);
@@ -370,6 +392,7 @@ stop(struct collector *c)
 		store_close(c->store);
 	routes_fini(&c->routes);
 	auth_free(c->auth);
+	secret_free(c->pagerduty_secret, c->pagerduty_secret_len);
 	free(c->store_path);
 	free(c->snapshot_path);
 	collector_config_free(&c->config);

@@ -293,6 +293,13 @@ static const struct conf_option options[] = {
 	    .help = "Tokens of those who may change something, a line each: NAME ROLE TOKEN. Role silence may acknowledge, "
 		    "close "
 		    "and silence, admin may all. The collector makes one of its own: admin.token in state_dir." },
+	{ .key = "web.pagerduty_secret_file",
+	    .type = CONF_PATH,
+	    OPTION(pagerduty_secret_file),
+	    .example = HIWAT_SYSCONFDIR "/pagerduty.secret",
+	    .help =
+		"Secret of a PagerDuty V3 webhook to /api/v1/pagerduty: who takes an incident over there has taken it over "
+		"here. Nothing is heard of PagerDuty when absent." },
 	{ .key = "web.public_url",
 	    .type = CONF_STRING,
 	    OPTION(public_url),
@@ -493,6 +500,9 @@ collector_config_load(const char *path, struct collector_config *out, struct dia
 		    "tokens over plain HTTP could be overheard: cert_file and key_file are needed");
 	if (recording_config_problem(&c.record) != NULL)
 		complain(diag, root, "record.file_bytes", recording_config_problem(&c.record));
+	if (!config_is_loopback(c.web.address) && c.web.cert_file == NULL && c.pagerduty_secret_file != NULL)
+		complain(diag, root, "web.pagerduty_secret_file",
+		    "what is overheard of plain HTTP could be sent again: cert_file and key_file are needed");
 	check_routes(&c, root, diag);
 	check_overrides(&c, root, diag);
 	if (diag->n != before) {

@@ -37,7 +37,7 @@ struct collector_config {
 	struct listener_config ingest, web;
 	int64_t ingest_threads, connections_max, connections_per_address;
 	uint64_t body_total_max;
-	char *state_dir, *rules_dir, *tokens_file, *public_url, *time_zone;
+	char *state_dir, *rules_dir, *tokens_file, *pagerduty_secret_file, *public_url, *time_zone;
 	int64_t hosts_max, series_max;
 	uint64_t snapshot_interval_ms, silent_min_ms;
 	struct recording_config record;

@@ -19,7 +19,9 @@ struct web {
 	struct record_queue *record; /* NULL: nothing is recorded */
 	struct store *store;
 	struct notifier *notifier;
-	const struct auth *auth; /* NULL: nothing may be changed */
+	const struct auth *auth;      /* NULL: nothing may be changed */
+	const char *pagerduty_secret; /* NULL: PagerDuty's webhooks are not taken */
+	size_t pagerduty_secret_len;
 	const struct route *routes;
 	unsigned n_routes;
 	struct http_server *ingest; /* for counting connections; may be NULL */
@@ -34,6 +36,8 @@ void maintenance_handle(struct web *w, const struct http_request *request, struc
 http_handler api_handle;
 /* Takes a request that changes something; false when it is none that is known. */
 bool api_write_handle(struct web *w, const struct http_request *request, struct http_response *response);
+/* Takes a webhook of PagerDuty; false when the request is for another path. */
+bool api_pagerduty_handle(struct web *w, const struct http_request *request, struct http_response *response);
 
 /* Appends the collector's own metrics as Prometheus text. */
 void metrics_write(struct web *w, struct buf *out);

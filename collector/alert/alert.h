@@ -119,6 +119,8 @@ int alerts_give_up(struct alerts *a, const uint8_t uuid[16], uint64_t wall_ns);
 
 /* A person takes it over: repeats stop. HIWAT_E_NODATA when no such incident is open. */
 int alerts_acknowledge(struct alerts *a, const char *key, const char *by, uint64_t wall_ns);
+/* Who took it over gives it back: repeats go on. HIWAT_E_NODATA as above. */
+int alerts_give_back(struct alerts *a, const char *key, uint64_t wall_ns);
 /* A person closes what nobody can see any more. HIWAT_E_REJECTED unless object_gone or blind; HIWAT_E_NODATA as above. */
 int alerts_close(struct alerts *a, const char *key, const char *by, uint64_t wall_ns);
 

@@ -33,6 +33,20 @@ alerts_acknowledge(struct alerts *a, const char *key, const char *by, uint64_t w
 }
 
 int
+alerts_give_back(struct alerts *a, const char *key, uint64_t wall_ns)
+{
+	struct entry *e = open_entry(a, key);
+
+	if (e == NULL)
+		return HIWAT_E_NODATA;
+	e->i.by[0] = '\0';
+	e->i.acknowledged = e->acknowledge = false;
+	e->dirty = true;
+	e->i.changed_ns = wall_ns;
+	return alerts_write(a, e->host, 0, false, 0, wall_ns);
+}
+
+int
 alerts_close(struct alerts *a, const char *key, const char *by, uint64_t wall_ns)
 {
 	struct entry *e = open_entry(a, key);

@@ -30,7 +30,7 @@
 #define SUMMARY_MAX 1024
 #define FACT_MAX 1000
 #define OTHER_MAX 400 /* of each line that does not speak */
-#define NAME_MAX 255
+#define HOST_MAX 255
 
 struct slack {
 	struct http_post *post;
@@ -63,7 +63,7 @@ slack_open(const struct route *route, void **state, struct buf *why)
 	int err = secret_read(route->secret_file, &s->url, &s->url_len, why);
 	const char *host = err == 0 ? strstr(s->url, "://") : NULL;
 	const char *path = host != NULL ? strchr(host + 3, '/') : NULL;
-	if (err == 0 && (path == NULL || path[1] == '\0' || strlen(s->url) != s->url_len)) {
+	if (err == 0 && (path == NULL || path[1] == '\0' || strcspn(s->url, " \t\r\n") != s->url_len)) {
 		buf_printf(why, "secret_file %s: wanted the webhook's address, https://hooks.slack.com/services/...",
 		    route->secret_file);
 		err = HIWAT_E_CONFIG;
@@ -234,7 +234,7 @@ add_context(json_t *blocks, const struct route *route, const json_t *incident)
 	struct buf text;
 
 	buf_init(&text, 4 * SECTION_MAX);
-	put(&text, card_text(host, "name"), NAME_MAX);
+	put(&text, card_text(host, "name"), HOST_MAX);
 	buf_puts(&text, ", ");
 	put(&text, card_text(host, "os"), 64);
 	buf_putc(&text, ' ');

@@ -48,7 +48,9 @@ EOF
 rules_dir=$work/rules
 configure_collector 0
 printf 'oncall silence 0123456789abcdef0123\n# comment\nboss admin fedcba98765432100123\n' >"$work/tokens"
-sed -i "s|^web:|web:\n  tokens_file: $work/tokens|" "$work/collector.yaml"
+duty_secret=fedcba98765432100123456789abcdef
+printf '%s\n' "$duty_secret" >"$work/duty"
+sed -i "s|^web:|web:\n  tokens_file: $work/tokens\n  pagerduty_secret_file: $work/duty|" "$work/collector.yaml"
 start_collector
 own=$work/collector/admin.token
 [ "$(stat -c %a "$own")" = 600 ] || fail "admin.token is of mode $(stat -c %a "$own")"
@@ -92,6 +94,33 @@ prints '^  status       open since .*, silenced$'
 expect 1 explain 00000000000000000000000000000000
 expect 1 explain nobody
 expect 2 explain
+
+say "taken over and given back at PagerDuty"
+# duty STATUS ANSWER TYPE KEY [SECRET [TIME]]: one of its webhooks; one of two signatures holds.
+duty() {
+	printf '{"event":{"event_type":"%s","occurred_at":"%s","agent":{"summary":"on call"},"data":{"incident_key":"%s"}}}' \
+		"$3" "${6:-$(date -u +%Y-%m-%dT%H:%M:%SZ)}" "$4" >"$work/event"
+	mac=$(openssl dgst -sha256 -hmac "${5:-$duty_secret}" <"$work/event" | sed 's/.* //')
+	got=$(request -H "X-PagerDuty-Signature: v1=$(printf '%064d' 0),v1=$mac" --data-binary "@$work/event" \
+		"$web/api/v1/pagerduty")
+	[ "$got" = "$1" ] || fail "status $got, not $1: duty $* ($(cat "$work/out"))"
+	prints "$2"
+}
+duty 202 'given back' incident.unacknowledged "$key"
+has_incident 'it has memory$' || fail "not given back: $("$collector" alerts -u "$web")"
+duty 401 'does not hold' incident.acknowledged "$key" another
+duty 202 'left alone' incident.acknowledged "$key" "$duty_secret" 2020-01-01T00:00:00.000Z
+has_incident 'it has memory$' || fail "taken over by what is not signed, or old"
+duty 202 acknowledged incident.acknowledged "$key"
+duty 202 'left alone' incident.acknowledged "$key"
+duty 202 'left alone' incident.resolved "$key"
+duty 202 'left alone' incident.acknowledged '../../etc/passwd'
+duty 202 'left alone' pagey.ping ''
+duty 400 'no V3 webhook' '' "$key"
+curl -s "$web/api/v1/alerts/$key" | grep -q '"status":"open".*"by":"on call (PagerDuty)"' || fail "not by who is on call"
+[ "$(request -d '{}' "$web/api/v1/pagerduty")" = 401 ] || fail "without a signature"
+[ "$(request -X PUT -d '{}' "$web/api/v1/pagerduty")" = 405 ] || fail "by PUT"
+[ "$(request -H 'X-PagerDuty-Signature: v1=,v0=00,,v1=zz' -d '{}' "$web/api/v1/pagerduty")" = 401 ] || fail "nonsense"
 
 say "the silence ends, also over a restart of the collector"
 end collector KILL

@@ -5,7 +5,7 @@
 
 #include "alert_fixture.h"
 
-enum op { END, W, C, A, CLEAR, BLIND, GONE, TICK, ACK, CLOSE, RESTART, LATE_C, LATE_CLEAR, BACKLOG_DONE };
+enum op { END, W, C, A, CLEAR, BLIND, GONE, TICK, ACK, GIVE_BACK, CLOSE, RESTART, LATE_C, LATE_CLEAR, BACKLOG_DONE };
 
 struct step {
 	uint64_t at; /* seconds */
@@ -41,6 +41,9 @@ do_step(const struct step *s)
 		break;
 	case ACK:
 		ck_assert_int_eq(alerts_acknowledge(alerts, incidents().mbuf->key, "ann", START + now_s * NSEC_PER_SEC), 0);
+		break;
+	case GIVE_BACK:
+		ck_assert_int_eq(alerts_give_back(alerts, incidents().mbuf->key, START + now_s * NSEC_PER_SEC), 0);
 		break;
 	case CLOSE:
 		ck_assert_int_eq(alerts_close(alerts, incidents().mbuf->key, "ann", START + now_s * NSEC_PER_SEC), 0);
@@ -113,6 +116,9 @@ static const struct {
 	{ "escalation takes the acknowledgement back",
 	    { { 0, W, FILLING, 1 }, { 10, ACK, 0, 0 }, { 3700, TICK, 0, 0 }, { 3800, C, FILLING, 2 }, { 7500, TICK, 0, 0 } },
 	    " all:trigger/warning all:acknowledge/warning all:escalate/critical page:trigger/critical all:repeat/critical" },
+	{ "given back, it is told again",
+	    { { 0, W, FILLING, 1 }, { 10, ACK, 0, 0 }, { 20, GIVE_BACK, 0, 0 }, { 3700, TICK, 0, 0 } },
+	    " all:trigger/warning all:acknowledge/warning all:repeat/warning" },
 	{ "batches that the store holds change nothing",
 	    { { 0, C, FILLING, 5 }, { 60, CLEAR, FILLING, 6 }, { 61, RESTART, 0, 0 }, { 62, C, FILLING, 5 },
 		{ 63, CLEAR, FILLING, 6 }, { 64, TICK, 0, 0 } },

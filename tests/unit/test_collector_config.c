@@ -78,6 +78,7 @@ static const struct {
 	{ "routes:\n  - {name: a}", "the sink webhook needs a url" },
 	{ "routes:\n  - {name: a, sink: command}", ":2:5: route a: the sink command needs a command" },
 	{ "routes:\n  - {name: a, sink: command, command: [/a], url: 'http://x'}", "the sink command has no use for a url" },
+	{ "web: {address: 0.0.0.0, pagerduty_secret_file: /a}", "cert_file and key_file are needed" },
 	{ "web: {public_url: 'ftp://a'}", "a URL of http:// or https://" },
 	{ "web: {public_url: 'http://a/'}", ":1:19: " },
 	{ "web: {public_url: 'http://a?b'}", ":1:19: " },

@@ -419,6 +419,7 @@ static const struct {
 	{ 0, "", "empty" },
 	{ 1, "T0/B0/xxxx", "wanted the webhook's address" },
 	{ 1, "https://hooks.slack.com", "wanted the webhook's address" },
+	{ 1, "https://hooks.slack.com/services/xxxx ", "wanted the webhook's address" },
 	{ 1, "ftp://hooks.slack.com/services/xxxx", "needs a url that begins with https:// or http://" },
 };
 
