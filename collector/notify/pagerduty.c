@@ -143,8 +143,9 @@ put_payload(json_t *event, const struct route *route, const json_t *incident, si
 	    put(payload, "component", card_text(incident, "object"), SHORT_MAX) |
 	    put(payload, "group", card_text(json_object_get(host, "labels"), "role"), SHORT_MAX) |
 	    put(payload, "class", card_text(incident, "cause"), SHORT_MAX);
-	if (with_details)
-		failed |= json_object_set_new(payload, "custom_details", details(incident, n_lines));
+	failed |= json_object_set_new(payload, "custom_details",
+	    with_details ? details(incident, n_lines)
+			 : json_pack("{s:i}", "lines_left_out", (int)json_array_size(json_object_get(incident, "lines"))));
 	failed |=
 	    json_object_set_new(event, "payload", payload) | json_object_set_new(event, "client", json_string("hiwat"));
 	if (route->public_url[0] != '\0') {
@@ -189,7 +190,7 @@ lines_that_fit(const json_t *incident, size_t n, size_t bytes)
 	return n;
 }
 
-/* What does not fit gives way: the other lines, from the last; then all details. Owned; NULL when memory is out. */
+/* What does not fit gives way: the other lines, from the last; then all details but the count. Owned; NULL when memory is out. */
 static char *
 fitting_event(const char *routing_key, const char *action, const struct route *route, const json_t *incident,
     const struct notice *notice)
