@@ -16,10 +16,11 @@
 #include "scan.h"
 #include "yaml_tree.h"
 
-const char *const config_sink_words[] = { "webhook", "command", "alertmanager", "pagerduty", "slack", NULL };
+const char *const config_sink_words[] = { "webhook", "command", "alertmanager", "pagerduty", "slack", "email", NULL };
 const char *const config_level_words[] = { "warning", "critical", NULL };
 #define PUBLIC_URL_MAX 500
 #define URLS_MAX 16
+#define RECIPIENTS_MAX 32
 
 static const char *const log_words[] = { "error", "warn", "info", "debug", NULL };
 
@@ -48,6 +49,29 @@ check_public_url(const char *text)
 	    : "a URL of http:// or https:// of at most 500 bytes, without a query and a slash at its end";
 }
 
+static const char *
+check_route_url(const char *text)
+{
+	return strncmp(text, "smtp://", 7) == 0 || strncmp(text, "smtps://", 8) == 0 || check_url(text) == NULL
+	    ? NULL
+	    : "a URL of http:// or https://, for mail of smtp:// or smtps://";
+}
+
+/* One address as it stands in an envelope and a header: nothing that would have to be quoted. */
+static const char *
+check_address(const char *text)
+{
+	const char *at = strchr(text, '@');
+	size_t n = strlen(text);
+
+	for (const char *c = text; *c != '\0'; c++)
+		if (*c <= ' ' || *c == '\x7f' || strchr("<>()[],;:\\\"", *c) != NULL)
+			at = NULL;
+	return at != NULL && at != text && at[1] != '\0' && strchr(at + 1, '@') == NULL && n <= 254
+	    ? NULL
+	    : "an address such as ops@example.org";
+}
+
 #define ROUTE(member) .offset = offsetof(struct route_config, member)
 
 static const struct conf_option route_options[] = {
@@ -67,11 +91,11 @@ static const struct conf_option route_options[] = {
 	{ .key = "url",
 	    .type = CONF_STRING,
 	    ROUTE(url),
-	    .check = check_url,
+	    .check = check_route_url,
 	    .example = "https://pager.example.org/hook",
 	    .help =
 		"Where a webhook posts to, or an Alertmanager is, without /api/v2; of pagerduty another address than its "
-		"default, https://events.pagerduty.com/v2/enqueue." },
+		"default, https://events.pagerduty.com/v2/enqueue; of email the server, smtp://host:587 or smtps://host." },
 	{ .key = "urls",
 	    .type = CONF_LIST,
 	    ROUTE(urls),
@@ -79,13 +103,36 @@ static const struct conf_option route_options[] = {
 	    .check = check_url,
 	    .example = "['http://am1.example.org:9093', 'http://am2.example.org:9093']",
 	    .help = "All members of a cluster of Alertmanagers, without /api/v2; url when there is one." },
+	{ .key = "from",
+	    .type = CONF_STRING,
+	    ROUTE(from),
+	    .check = check_address,
+	    .example = "hiwat@example.org",
+	    .help = "Sender of mail." },
+	{ .key = "to",
+	    .type = CONF_LIST,
+	    ROUTE(to),
+	    .max = RECIPIENTS_MAX,
+	    .check = check_address,
+	    .example = "[ops@example.org]",
+	    .help = "Recipients of mail." },
+	{ .key = "user",
+	    .type = CONF_STRING,
+	    ROUTE(user),
+	    .example = "hiwat",
+	    .help = "User at the mail server; the password is in secret_file." },
+	{ .key = "starttls",
+	    .type = CONF_BOOL,
+	    ROUTE(starttls),
+	    .value = "true",
+	    .help = "Require TLS of the mail server; false only on a loopback address." },
 	{ .key = "secret_file",
 	    .type = CONF_PATH,
 	    ROUTE(secret_file),
 	    .example = HIWAT_SYSCONFDIR "/pager.secret",
 	    .help =
 		"File with the secret: the key that a webhook signs with (without it nothing is signed), the routing key of "
-		"pagerduty, the address of a Slack webhook." },
+		"pagerduty, the address of a Slack webhook, the password of email's user." },
 	{ .key = "ca_file",
 	    .type = CONF_PATH,
 	    ROUTE(ca_file),
@@ -427,8 +474,18 @@ check_sink(const struct route_config *route, const struct yaml_node *node, struc
 		{ SINK_SECRET_FILE, "a secret_file", route->secret_file != NULL },
 		{ SINK_CA_FILE, "a ca_file", route->ca_file != NULL },
 		{ SINK_COMMAND, "a command", route->command.n > 0 },
+		{ SINK_MAIL, "a from", route->from != NULL },
+		{ SINK_MAIL, "a to", route->to.n > 0 },
+		{ SINK_USER, "a user", route->user != NULL },
 	};
 
+	bool is_mail = (sink->takes & SINK_MAIL) != 0;
+	if (route->url != NULL && is_mail == (check_url(route->url) == NULL))
+		yaml_complain(diag, node, "route %s: the sink %s needs a URL of %s", route->name, sink->name,
+		    is_mail ? "smtp:// or smtps://" : "http:// or https://");
+	if (is_mail && (route->user == NULL) != (route->secret_file == NULL))
+		yaml_complain(diag, node, "route %s: user and secret_file, the file of its password, go together",
+		    route->name);
 	if ((sink->takes & SINK_URLS) != 0 && (route->url == NULL) == (route->urls.n == 0))
 		yaml_complain(diag, node, "route %s: the sink %s needs a url, or urls when there are several", route->name,
 		    sink->name);

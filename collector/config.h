@@ -17,12 +17,12 @@ struct listener_config {
 };
 
 struct route_config {
-	char *name, *url, *secret_file, *ca_file;
-	struct conf_list urls, command, match, hours;
+	char *name, *url, *secret_file, *ca_file, *user, *from;
+	struct conf_list urls, to, command, match, hours;
 	char *time_zone;
 	int sink;      /* index into config_sink_words */
 	int min_level; /* index into config_level_words */
-	bool updates;
+	bool updates, starttls;
 	uint64_t timeout_ms, expire_ms, repeat_ms;
 };
 

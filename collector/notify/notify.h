@@ -33,6 +33,10 @@ struct route {
 	uint64_t timeout_ms, expire_ms, repeat_ms;
 	const char *const *urls; /* of a sink with several receivers; url when there are none */
 	size_t n_urls;
+	const char *user, *from; /* of mail, with to and no_starttls; secret_file then holds the user's password */
+	const char *const *to;
+	size_t n_to;
+	bool no_starttls;                    /* TLS is not required */
 	uint64_t retry_min_ms, retry_max_ms; /* 0: a second, five minutes */
 	const char *public_url;              /* of the collector's web side as people reach it, without a slash at its end */
 	uint64_t refresh_ms;                 /* 0: REFRESH_MS */
@@ -52,7 +56,15 @@ struct notice {
 };
 
 /* Options of a route that not every sink has a use for. */
-enum { SINK_URL = 1, SINK_SECRET_FILE = 2, SINK_CA_FILE = 4, SINK_COMMAND = 8, SINK_URLS = 16 };
+enum {
+	SINK_URL = 1,
+	SINK_SECRET_FILE = 2,
+	SINK_CA_FILE = 4,
+	SINK_COMMAND = 8,
+	SINK_URLS = 16,
+	SINK_MAIL = 32,
+	SINK_USER = 64
+};
 
 struct sink {
 	const char *name;

@@ -11,6 +11,7 @@ extern const struct sink sink_command;
 extern const struct sink sink_alertmanager;
 extern const struct sink sink_pagerduty;
 extern const struct sink sink_slack;
+extern const struct sink sink_email;
 
 /*
  * The secret that a file holds, without the newline at its end. HIWAT_E_CONFIG and a sentence in why when it cannot be

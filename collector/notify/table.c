@@ -8,6 +8,7 @@ const struct sink *const sinks[] = {
 	&sink_alertmanager,
 	&sink_pagerduty,
 	&sink_slack,
+	&sink_email,
 	NULL,
 };
 

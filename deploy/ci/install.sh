@@ -6,7 +6,7 @@ set -eu
 build="gcc libc6-dev cmake ninja-build pkg-config protobuf-compiler protobuf-c-compiler libprotobuf-c-dev
 libcurl4-openssl-dev libyaml-dev libjansson-dev libzstd-dev libmicrohttpd-dev libgnutls28-dev libsqlite3-dev"
 demo="$build openssl"
-test="$demo tzdata check clang-14 clang-format-14 libclang-rt-14-dev llvm-14 unbound bind9 dnsmasq-base procps curl shellcheck mandoc python3-pip prometheus prometheus-alertmanager ca-certificates"
+test="$demo tzdata check clang-14 clang-format-14 libclang-rt-14-dev llvm-14 unbound bind9 dnsmasq-base procps curl shellcheck mandoc python3-pip prometheus prometheus-alertmanager python3-aiosmtpd ca-certificates"
 
 case "${1:-}" in
 build) wanted=$build ;;

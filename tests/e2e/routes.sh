@@ -17,12 +17,17 @@ start alertmanager prometheus-alertmanager --config.file="$work/alertmanager.yam
 	--web.listen-address=127.0.0.1:0 --cluster.listen-address=
 until_true 30 has_port alertmanager address=127.0.0.1 || fail "Alertmanager did not start"
 am_port=$(port_of alertmanager address=127.0.0.1)
+start mail /usr/bin/python3 "$source_dir/tests/lib/mail_server.py" plain - - "$work/mails"
+until_true 30 grep -q '^[0-9]' "$work/mail.log" || fail "the mail server did not start"
+mail_port=$(cat "$work/mail.log")
 cat >"$work/collector.yaml" <<EOF
 routes:
   - {name: all, url: 'http://127.0.0.1:$receiver_port/', secret_file: $work/secret}
   - {name: mail, url: 'http://127.0.0.1:$receiver_port/', min_level: critical, match: [role=mail, 'rule=~mbuf-.*']}
   - {name: office, url: 'http://127.0.0.1:$receiver_port/', hours: ['mon-fri 08:00-18:00'], time_zone: Europe/Berlin}
   - {name: am, sink: alertmanager, urls: ['http://127.0.0.1:$am_port/', 'http://127.0.0.1:1'], match: ['host=nobody']}
+  - {name: mail-ops, sink: email, url: 'smtp://127.0.0.1:$mail_port', starttls: false, from: hiwat@example.org,
+     to: [ops@example.org], match: ['host=nobody']}
   - {name: nobody, url: 'http://127.0.0.1:1/', match: ['host=nobody'], timeout: 1s}
 EOF
 
@@ -60,6 +65,8 @@ for status in firing resolved; do
 	grep -q "^alertmanager_alerts_received_total{status=\"$status\",version=\"v2\"} 1\$" "$work/am.metrics" ||
 		fail "not $status: $(grep received_total "$work/am.metrics")"
 done
+expect 0 "" send-test mail-ops
+[ "$(grep -c 'Test of a route: nothing is wrong' "$work/mails")" -eq 2 ] || fail "mails: $(cat "$work/mails")"
 : >"$work/pages"
 printf '0123456789abcdefABCDEF0123456789\n' >"$work/key"
 printf 'http://127.0.0.1:%s/open/services/T0/B0/xxxx\n' "$receiver_port" >"$work/address"
@@ -78,7 +85,7 @@ expect 0 "" send-test chat
 grep -q '"text":"WARNING .*: Test of a route: nothing is wrong"' "$work/pages" || fail "no message: $(cat "$work/pages")"
 grep -q '"text":"RESOLVED .*: Test of a route: nothing is wrong"' "$work/pages" || fail "no end: $(cat "$work/pages")"
 "$collector" check-config -c "$work/collector.yaml" >"$work/out" 2>"$work/err" || fail "check-config: $(cat "$work/err")"
-grep -q ', 7 routes' "$work/out" || fail "check-config: $(cat "$work/out")"
+grep -q ', 8 routes' "$work/out" || fail "check-config: $(cat "$work/out")"
 printf 'short\n' >"$work/key"
 expect 2 "" send-test duty
 grep -q 'a routing key has 32 letters and digits' "$work/err" || fail "$(cat "$work/err")"
