@@ -1,9 +1,13 @@
 /*
- * Makes a recording of simulated hosts, as a collector would have made it.
- * usage: record DIRECTORY [HOSTS [MINUTES [VALUES]]]
+ * Makes a recording of simulated hosts, as a collector would have made it, then runs a command on it, such as hiwat-collector
+ * replay, and prints the CPU time that it took.
+ * usage: record DIRECTORY HOSTS MINUTES VALUES [COMMAND ARGUMENT ...]
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "arena.h"
 #include "buf.h"
@@ -14,19 +18,52 @@
 
 #define START_NS (1780000000 * NSEC_PER_SEC)
 
-static unsigned
-argument(int argc, char **argv, int n, unsigned otherwise)
+/* argv ends in a place for the directory. */
+static int
+run(char **argv, char *dir, uint64_t batches, uint64_t bytes)
 {
-	return argc > n ? (unsigned)strtoul(argv[n], NULL, 10) : otherwise;
+	struct rusage usage;
+	int status, n = 0;
+
+	while (argv[n] != NULL)
+		n++;
+	char **with_dir = calloc((size_t)n + 2, sizeof(char *));
+	if (with_dir == NULL)
+		return 1;
+	for (int i = 0; i < n; i++)
+		with_dir[i] = argv[i];
+	with_dir[n] = dir;
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (freopen("/dev/null", "w", stdout) != NULL)
+			execvp(with_dir[0], with_dir);
+		_exit(127);
+	}
+	free(with_dir);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		fprintf(stderr, "record: %s failed\n", argv[0]);
+		return 1;
+	}
+	getrusage(RUSAGE_CHILDREN, &usage);
+	double seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	    (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+	printf("%llu batches of %llu bytes: %.2f s of CPU, %.2f us a batch, %.0f batches/s on one core\n",
+	    (unsigned long long)batches, (unsigned long long)(bytes / batches), seconds, seconds * 1e6 / (double)batches,
+	    (double)batches / seconds);
+	return 0;
 }
 
 int
 main(int argc, char **argv)
 {
-	unsigned hosts = argument(argc, argv, 2, 1000), minutes = argument(argc, argv, 3, 10);
-	unsigned values = argument(argc, argv, 4, 125);
+	if (argc < 5) {
+		fputs("usage: record DIRECTORY HOSTS MINUTES VALUES [COMMAND ARGUMENT ...]\n", stderr);
+		return 2;
+	}
+	unsigned hosts = (unsigned)strtoul(argv[2], NULL, 10), minutes = (unsigned)strtoul(argv[3], NULL, 10);
+	unsigned values = (unsigned)strtoul(argv[4], NULL, 10);
 	struct recording_options options = {
-		.dir = argc > 1 ? argv[1] : "",
+		.dir = argv[1],
 		.max_bytes = UINT64_MAX / 2,
 		.file_bytes = 64 << 20,
 		.file_age_ns = 86400 * NSEC_PER_SEC,
@@ -62,8 +99,13 @@ main(int argc, char **argv)
 	}
 	if (err != 0)
 		fprintf(stderr, "record: %s: %s\n", options.dir, recorder_problem(err));
+	struct recorder_counts counts = { 0 };
+	if (recorder != NULL)
+		recorder_count(recorder, &counts);
 	recorder_free(recorder);
 	arena_fini(&arena);
 	buf_fini(&body);
-	return err != 0;
+	if (err != 0 || argc == 5 || counts.batches == 0)
+		return err != 0;
+	return run(argv + 5, argv[1], counts.batches, counts.bytes);
 }

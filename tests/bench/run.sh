@@ -99,6 +99,14 @@ EOF
 		end collector TERM
 	done
 	end receiver TERM
+
+	say "== Replay: 1,000 hosts that speak every 10 seconds, all rules, one core"
+	for values in 125 600; do
+		rm -rf "$work/recording"
+		taskset -c 0 "$BUILD/tests/bench/hiwat-bench-record" "$work/recording" 1000 $((7500 / values)) $values \
+			"$BUILD/collector/hiwat-collector" replay -r "$source_dir/collector/rules.d" | sed "s/^/  $values values: /"
+	done
+	rm -rf "$work/recording"
 }
 
 case $what in

@@ -35,7 +35,7 @@ add_record(struct arena *a, Hiwat__Batch *b, const char *sampler)
 
 /* What a host of this size says: CPU modes, interrupt sources, socket memory, disks, file systems, files, queues. */
 static void
-fill_batch(struct arena *a, Hiwat__Batch *b, uint64_t tick, unsigned n_values)
+fill_batch(struct arena *a, Hiwat__Batch *b, uint64_t tick, const struct sim_host *host)
 {
 	static const char *const modes[] = { "user", "nice", "system", "interrupt", "softirq", "idle", "iowait", "steal" };
 	static const char *const protocols[] = { "tcp", "udp", "frag" };
@@ -57,7 +57,8 @@ fill_batch(struct arena *a, Hiwat__Batch *b, uint64_t tick, unsigned n_values)
 	Hiwat__Softnet *soft = RECORD_ONE(a, net, softnet, softnet);
 	RECORD_SET(soft, processed_total, 100000 * tick);
 	RECORD_SET(soft, dropped_total, 0);
-	RECORD_SET(soft, squeezed_total, tick / 7);
+	/* Something is amiss on every fiftieth host. */
+	RECORD_SET(soft, squeezed_total, host->number % 50 == 0 ? tick / 7 : 3);
 	Hiwat__Listen *listen_queue = RECORD_ONE(a, net, listen, listen);
 	RECORD_SET(listen_queue, overflows_total, 3);
 	for (unsigned i = 0; i < 2; i++) {
@@ -86,7 +87,7 @@ fill_batch(struct arena *a, Hiwat__Batch *b, uint64_t tick, unsigned n_values)
 		RECORD_SET(fs, inodes_limit, 3000000);
 	}
 	/* About 70 numbers so far; the rest are interrupt sources, which is what big hosts have many of. */
-	for (unsigned i = 70; i < n_values; i++) {
+	for (unsigned i = 70; i < host->values; i++) {
 		Hiwat__InterruptsBySource *s = RECORD_ADD(a, in, sources, interrupts_by_source);
 		s->irq = word(a, "", i);
 		s->device = word(a, "eth0-TxRx-", i);
@@ -116,6 +117,6 @@ sim_host_batch(const struct sim_host *host, uint64_t sequence, uint64_t wall_ns,
 	RECORD_SET(&b, wall_ns, wall_ns);
 	RECORD_SET(&b, boot_ns, sequence * 10 * NSEC_PER_SEC);
 	RECORD_SET(&b, next_due_ms, 10000);
-	fill_batch(a, &b, sequence, host->values);
+	fill_batch(a, &b, sequence, host);
 	return batch_encode(&b, out);
 }
