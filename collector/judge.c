@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "err.h"
+#include "intake.h"
 #include "record.h"
 
 #define TOPIC "judge"
@@ -163,25 +164,57 @@ newest_sequence(const struct stream *s)
 	return s->n_ranges > 0 ? s->ranges[s->n_ranges - 1].last : s->contiguous;
 }
 
-/* Fills the track's values and runs the rules that they touch. */
+/* Runs the rules that the set touches. */
 static void
-apply_record(struct judge *j, struct host *h, struct track *t, const Hiwat__Record *record, struct context *c,
-    const struct rule_time *now)
+judge_set(struct judge *j, struct host *h, struct track *t, size_t index, struct context *c, const struct rule_time *now)
 {
+	struct host_view view = host_view_of(h, t, j->labels);
+
+	c->host.view = &view;
+	j->stats.values += view.sets[index].n_values;
+	rules_eval(j->rules, t->rules, &view, j->labels, index, now, take_event, c);
+}
+
+/* The series may be others than last time. */
+static int
+apply_unpacked(struct judge *j, struct host *h, struct track *t, const Hiwat__Record *record, uint64_t skeleton,
+    struct context *c, const struct rule_time *now)
+{
+	size_t index[2] = { SIZE_MAX, SIZE_MAX };
+	int result = HIWAT_OK;
+
+	if (record == NULL)
+		return HIWAT_E_NOMEM;
 	for (enum record_part part = RECORD_DATA; part <= RECORD_STATUS; part++) {
-		size_t index = SIZE_MAX;
-		int err = track_put(t, j->labels, record, part, now->boot_ns, now->wall_ns, &index);
-		if (err != HIWAT_OK)
+		int err = track_put(t, j->labels, record, part, now->boot_ns, now->wall_ns, &index[part]);
+		if (err != HIWAT_OK) {
+			result = err;
 			log_complain(&j->room_complaint, j->mono_ns, TOPIC, "host %s: no room for all series of %s (%s)",
 			    h->name, record->status->sampler,
 			    err == HIWAT_E_FULL ? "it names too many samplers" : "series_max, or memory");
-		if (index == SIZE_MAX)
-			continue;
-		struct host_view view = host_view_of(h, t, j->labels);
-		c->host.view = &view;
-		j->stats.values += view.sets[index].n_values;
-		rules_eval(j->rules, t->rules, &view, j->labels, index, now, take_event, c);
+		}
+		if (index[part] != SIZE_MAX)
+			judge_set(j, h, t, index[part], c, now);
 	}
+	track_note_shape(t, index, result == HIWAT_OK ? skeleton : 0);
+	return HIWAT_OK;
+}
+
+/* Fills the track's values and runs the rules that they touch. */
+static int
+apply_record(struct judge *j, struct host *h, struct track *t, struct intake_batch *b, size_t i, struct context *c,
+    const struct rule_time *now)
+{
+	const struct intake_record *record = &b->records[i];
+	const struct track_shape *shape = track_find_shape(t, record);
+
+	if (shape == NULL)
+		return apply_unpacked(j, h, t, intake_unpack(b, i), record->skeleton, c, now);
+	for (enum record_part part = RECORD_DATA; part <= RECORD_STATUS; part++) {
+		track_put_values(t, shape, record, part, now->boot_ns, now->wall_ns);
+		judge_set(j, h, t, shape->sets[part], c, now);
+	}
+	return HIWAT_OK;
 }
 
 static void
@@ -214,8 +247,9 @@ all_samplers_heard(const struct track *t, uint64_t boot_ns)
 }
 
 static int
-apply_batch(struct judge *j, struct host *h, const Hiwat__Batch *b, const struct arrival *a, bool late)
+apply_batch(struct judge *j, struct host *h, struct intake_batch *batch, const struct arrival *a, bool late)
 {
+	const Hiwat__Batch *b = batch->envelope;
 	struct track *t = late ? &h->late : &h->live;
 	int64_t offset = 0;
 
@@ -238,8 +272,10 @@ apply_batch(struct judge *j, struct host *h, const Hiwat__Batch *b, const struct
 		.wall_ns = wall_ns,
 		.interval_ns = b->next_due_ms * NSEC_PER_MSEC,
 	};
-	for (size_t i = 0; i < b->n_records; i++)
-		apply_record(j, h, t, b->records[i], &c, &now);
+	for (size_t i = 0; i < batch->n_records; i++) {
+		if (apply_record(j, h, t, batch, i, &c, &now) != HIWAT_OK)
+			return HIWAT_E_NOMEM;
+	}
 	if (!late && h->reconcile && all_samplers_heard(t, h->reconcile_boot_ns)) {
 		h->reconcile = false;
 		struct host_view view = host_view_of(h, t, j->labels);
@@ -279,8 +315,9 @@ note_stream(struct host *h, const Hiwat__Batch *b, const struct arrival *a)
 }
 
 static int
-take_batch(struct judge *j, const Hiwat__Batch *b, const struct arrival *a, Hiwat__Ack *ack, const char **why)
+take_batch(struct judge *j, struct intake_batch *batch, const struct arrival *a, Hiwat__Ack *ack, const char **why)
 {
+	const Hiwat__Batch *b = batch->envelope;
 	int err;
 	struct host *h = find_or_add_host(j, b->host, a, why, &err);
 
@@ -305,7 +342,7 @@ take_batch(struct judge *j, const Hiwat__Batch *b, const struct arrival *a, Hiwa
 		j->stats.late += late;
 		host_note_batch(h, b->sequence, b->wall_ns);
 		note_arrival(j, h, b, a);
-		err = apply_batch(j, h, b, a, late);
+		err = apply_batch(j, h, batch, a, late);
 		if (err != HIWAT_OK)
 			*why = "out of memory";
 		break;
@@ -324,7 +361,7 @@ take_batch(struct judge *j, const Hiwat__Batch *b, const struct arrival *a, Hiwa
 }
 
 int
-judge_batch(struct judge *j, const Hiwat__Batch *batch, const struct arrival *arrival, Hiwat__Ack *ack, const char **why)
+judge_batch(struct judge *j, struct intake_batch *batch, const struct arrival *arrival, Hiwat__Ack *ack, const char **why)
 {
 	j->mono_ns = arrival->mono_ns;
 	j->wall_ns = arrival->wall_ns;

@@ -15,6 +15,7 @@
 #include "rule.h"
 #include "watch.h"
 
+struct intake_batch;
 struct store;
 struct zone;
 
@@ -67,7 +68,7 @@ void judge_fini(struct judge *j);
  * HIWAT_E_NOMEM. *why is a static sentence.
  */
 int
-judge_batch(struct judge *j, const Hiwat__Batch *batch, const struct arrival *arrival, Hiwat__Ack *ack, const char **why);
+judge_batch(struct judge *j, struct intake_batch *batch, const struct arrival *arrival, Hiwat__Ack *ack, const char **why);
 /* Timers: silent hosts, incidents; about once a second. Commits; errors are those of alerts_tick(). */
 int judge_tick(struct judge *j, uint64_t mono_ns, uint64_t wall_ns);
 /*

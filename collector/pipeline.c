@@ -105,7 +105,7 @@ record(struct pipeline *p, const struct recording_entry *entry)
 }
 
 int
-pipeline_batch(struct pipeline *p, const Hiwat__Batch *batch, const struct arrival *arrival, Hiwat__Ack *ack,
+pipeline_batch(struct pipeline *p, struct intake_batch *batch, const struct arrival *arrival, Hiwat__Ack *ack,
     const char **why)
 {
 	pthread_mutex_lock(&p->lock);

@@ -32,7 +32,7 @@ void pipeline_free(struct pipeline *p);
  * Takes one decoded batch. HIWAT_OK: ack is filled, also for a duplicate. HIWAT_E_DENIED: the identity may not speak for
  * this host. HIWAT_E_FULL: no room for another host, or too many gaps; come back later. *why is a static sentence.
  */
-int pipeline_batch(struct pipeline *p, const Hiwat__Batch *batch, const struct arrival *arrival, Hiwat__Ack *ack,
+int pipeline_batch(struct pipeline *p, struct intake_batch *batch, const struct arrival *arrival, Hiwat__Ack *ack,
     const char **why);
 
 /* Timers: silent hosts, incidents. About once a second. */

@@ -3,11 +3,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "arena.h"
 #include "clock.h"
-#include "codec.h"
 #include "err.h"
+#include "intake.h"
 #include "pipeline.h"
 #include "scan.h"
 #include "web.h"
@@ -16,11 +16,12 @@ static _Atomic(uint64_t) n_requests, n_refused, n_bytes, decode_ns;
 
 /* Kept for the life of a server thread. */
 struct scratch {
-	struct arena arena;
+	struct intake intake;
 	struct buf plain;
 };
 
 static pthread_key_t scratch_key;
+static uint64_t intake_key; /* of all threads: hosts' batches may come through any */
 static pthread_once_t scratch_once = PTHREAD_ONCE_INIT;
 
 static void
@@ -28,7 +29,7 @@ scratch_free(void *p)
 {
 	struct scratch *s = p;
 
-	arena_fini(&s->arena);
+	intake_fini(&s->intake);
 	buf_fini(&s->plain);
 	free(s);
 }
@@ -37,6 +38,8 @@ static void
 scratch_make_key(void)
 {
 	pthread_key_create(&scratch_key, scratch_free);
+	while (intake_key == 0 && getentropy(&intake_key, sizeof(intake_key)) == 0)
+		continue;
 }
 
 static struct scratch *
@@ -48,11 +51,10 @@ scratch_get(void)
 		s = calloc(1, sizeof(*s));
 		if (s == NULL)
 			return NULL;
-		arena_init(&s->arena, CODEC_ARENA_MAX);
+		intake_init(&s->intake, intake_key);
 		buf_init(&s->plain, CODEC_BATCH_MAX);
 		pthread_setspecific(scratch_key, s);
 	}
-	arena_reset(&s->arena);
 	buf_reset(&s->plain);
 	return s;
 }
@@ -92,7 +94,7 @@ refuse(struct http_response *response, int err, const char *why)
 }
 
 static int
-decode(const struct http_request *request, struct scratch *s, struct arrival *arrival, Hiwat__Batch **batch,
+decode(const struct http_request *request, struct scratch *s, struct arrival *arrival, struct intake_batch **batch,
     const char **why)
 {
 	const char *encoding = http_header(request, "Content-Encoding");
@@ -111,14 +113,14 @@ decode(const struct http_request *request, struct scratch *s, struct arrival *ar
 	}
 	arrival->data = data;
 	arrival->len = len;
-	return batch_decode(data, len, &s->arena, batch, why);
+	return intake_decode(&s->intake, data, len, batch, why);
 }
 
 static void
 take(struct web *w, const struct http_request *request, struct http_response *response)
 {
 	struct scratch *s = scratch_get();
-	Hiwat__Batch *batch = NULL;
+	struct intake_batch *batch = NULL;
 	Hiwat__Ack ack = HIWAT__ACK__INIT;
 	const char *why = "out of memory";
 

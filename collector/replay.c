@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
 #include "clock.h"
-#include "codec.h"
 #include "err.h"
+#include "intake.h"
 #include "store.h"
 
 #define PAGE_ROUTE "page"
 #define TICK_NS NSEC_PER_SEC
 #define AWAY_NS (86400 * NSEC_PER_SEC) /* a longer silence of a whole recording is a clock that was set, or a pause */
+#define INTAKE_KEY 0x68697761747265ull /* nobody sends anything here */
 #define SWEEP_TICKS 3600
 #define WEEK_NS (7 * 86400 * NSEC_PER_SEC)
 
@@ -168,7 +168,7 @@ struct replay {
 	struct replay_verdict *verdicts;
 	size_t n;
 	struct replay_stats *stats;
-	struct arena arena;
+	struct intake intake;
 	uint64_t now_ns;  /* never goes back */
 	uint64_t tick_ns; /* of the last tick */
 	unsigned ticks;
@@ -197,12 +197,11 @@ tick_until(struct replay *r, uint64_t until_ns, uint64_t slack_ns)
 static void
 take_batch(struct replay *r, const struct recording_entry *entry)
 {
-	Hiwat__Batch *batch = NULL;
+	struct intake_batch *batch = NULL;
 	const char *why = NULL;
 
 	r->stats->batches++;
-	arena_reset(&r->arena);
-	if (batch_decode(entry->data, entry->len, &r->arena, &batch, &why) != HIWAT_OK) {
+	if (intake_decode(&r->intake, entry->data, entry->len, &batch, &why) != HIWAT_OK) {
 		r->stats->undecodable++;
 		return;
 	}
@@ -251,7 +250,7 @@ replay_run(struct replay_input *in, struct replay_verdict *verdicts, size_t n, s
 	bool gap;
 
 	*stats = (struct replay_stats){ 0 };
-	arena_init(&r.arena, CODEC_ARENA_MAX);
+	intake_init(&r.intake, INTAKE_KEY);
 	while ((err = replay_input_next(in, &entry, &gap)) == HIWAT_OK) {
 		take(&r, &entry, gap);
 		for (size_t i = 0; err == HIWAT_OK && i < n; i++)
@@ -264,7 +263,7 @@ replay_run(struct replay_input *in, struct replay_verdict *verdicts, size_t n, s
 		stats->last_ns = r.now_ns;
 		err = HIWAT_OK;
 	}
-	arena_fini(&r.arena);
+	intake_fini(&r.intake);
 	return err;
 }
 

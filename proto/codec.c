@@ -1,14 +1,12 @@
 #include "codec.h"
 
-#include <math.h>
 #include <string.h>
 #include <zstd.h>
 
 #include "arena.h"
 #include "buf.h"
-#include "catalogue.h"
+#include "batch_check.h"
 #include "err.h"
-#include "utf8.h"
 
 static void *
 allocate(void *arena, size_t size)
@@ -57,115 +55,6 @@ ack_encode(const Hiwat__Ack *ack, struct buf *out)
 	return pack(&ack->base, 1024, out);
 }
 
-/* A label value or name: bounded, UTF-8, no control characters. NULL is fine: the field is absent. */
-static int
-check_text(const char *s)
-{
-	size_t len = 0;
-
-	if (s == NULL)
-		return HIWAT_OK;
-	while (s[len] != '\0') {
-		size_t n = utf8_sequence((const unsigned char *)s + len);
-		if (n == 0 || (n == 1 && ((unsigned char)s[len] < 0x20 || s[len] == 0x7f)))
-			return HIWAT_E_FORMAT;
-		len += n;
-		if (len > CODEC_LABEL_MAX)
-			return HIWAT_E_TOOBIG;
-	}
-	return HIWAT_OK;
-}
-
-struct check {
-	unsigned n_samples;
-	int err;
-	const char *why;
-};
-
-static bool
-check_fail(struct check *c, int err, const char *why)
-{
-	c->err = err;
-	c->why = why;
-	return false;
-}
-
-static bool
-check_label(struct check *c, const char *value)
-{
-	int err = check_text(value);
-
-	if (err == HIWAT_E_TOOBIG)
-		return check_fail(c, err, "a label or name is longer than 255 bytes");
-	if (err != HIWAT_OK)
-		return check_fail(c, err, "a label or name is not UTF-8 text or holds control characters");
-	return true;
-}
-
-static bool
-check_sample(void *arg, const struct sample *s)
-{
-	struct check *c = arg;
-
-	if (++c->n_samples > CODEC_SERIES_MAX)
-		return check_fail(c, HIWAT_E_TOOBIG, "more than 20000 numbers in one batch");
-	if (!isfinite(s->value))
-		return check_fail(c, HIWAT_E_FORMAT, "a number is NaN or infinite");
-	for (unsigned i = 0; i < s->n_labels; i++) {
-		if (!check_label(c, s->labels[i].value))
-			return false;
-	}
-	return true;
-}
-
-static bool
-check_host(struct check *c, const Hiwat__Host *h)
-{
-	if (h == NULL)
-		return check_fail(c, HIWAT_E_FORMAT, "the batch names no host");
-	if (!h->has_uuid || h->uuid.len != 16 || !h->has_boot_id || h->boot_id.len != 16)
-		return check_fail(c, HIWAT_E_FORMAT, "host.uuid and host.boot_id must be 16 bytes");
-	if (h->n_labels > CODEC_HOST_LABELS_MAX)
-		return check_fail(c, HIWAT_E_TOOBIG, "more than 32 host labels");
-	if (!check_label(c, h->machine_id) || !check_label(c, h->name) || !check_label(c, h->os) ||
-	    !check_label(c, h->release) || !check_label(c, h->agent_version))
-		return false;
-	for (size_t i = 0; i < h->n_labels; i++) {
-		if (h->labels[i]->name == NULL || h->labels[i]->value == NULL)
-			return check_fail(c, HIWAT_E_FORMAT, "a host label has no name or no value");
-		if (!check_label(c, h->labels[i]->name) || !check_label(c, h->labels[i]->value))
-			return false;
-	}
-	return true;
-}
-
-static bool
-check_record(struct check *c, const Hiwat__Record *r)
-{
-	if (r->status == NULL || r->status->sampler == NULL || r->status->verdict == NULL ||
-	    r->status->verdict->verdict == NULL)
-		return check_fail(c, HIWAT_E_FORMAT, "a record names no sampler or no verdict");
-	if (r->status->has_reason && r->status->reason.len > CODEC_REASON_MAX)
-		return check_fail(c, HIWAT_E_TOOBIG, "a sampler's reason is longer than 1024 bytes");
-	return catalogue_walk(r, check_sample, c);
-}
-
-static bool
-check_batch(struct check *c, const Hiwat__Batch *b)
-{
-	if (!check_host(c, b->host))
-		return false;
-	if (!b->has_sequence || b->sequence == 0 || !b->has_wall_ns || !b->has_boot_ns)
-		return check_fail(c, HIWAT_E_FORMAT, "the batch has no sequence, wall_ns or boot_ns");
-	if (b->n_records > CODEC_RECORDS_MAX)
-		return check_fail(c, HIWAT_E_TOOBIG, "more than 64 records in one batch");
-	for (size_t i = 0; i < b->n_records; i++) {
-		if (!check_record(c, b->records[i]))
-			return false;
-	}
-	return true;
-}
-
 int
 batch_decode(const uint8_t *data, size_t len, struct arena *arena, Hiwat__Batch **out, const char **why)
 {
@@ -173,18 +62,14 @@ batch_decode(const uint8_t *data, size_t len, struct arena *arena, Hiwat__Batch 
 	struct check c = { .err = HIWAT_OK };
 	Hiwat__Batch *batch = NULL;
 
-	if (len > CODEC_BATCH_MAX) {
+	if (len > CODEC_BATCH_MAX)
 		check_fail(&c, HIWAT_E_TOOBIG, "the batch is larger than 1 MiB");
-	} else if ((batch = hiwat__batch__unpack(&allocator, len, data)) == NULL) {
-		if (arena->failed)
-			check_fail(&c, HIWAT_E_TOOBIG, "decoding the batch takes too much memory");
-		else
-			check_fail(&c, HIWAT_E_FORMAT, "the body is not a hiwat batch, or it is cut off");
-	} else if (!batch->has_version || batch->version != CODEC_VERSION) {
-		check_fail(&c, HIWAT_E_VERSION, "the batch has an unknown version; this collector knows version 1");
-	} else {
-		check_batch(&c, batch);
-	}
+	else if ((batch = hiwat__batch__unpack(&allocator, len, data)) == NULL)
+		check_unpacked(&c, arena);
+	else
+		check_envelope(&c, batch, batch->n_records);
+	for (size_t i = 0; c.err == HIWAT_OK && i < batch->n_records; i++)
+		check_record(&c, batch->records[i]);
 	if (c.err == HIWAT_OK)
 		*out = batch;
 	else if (why != NULL)

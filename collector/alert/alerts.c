@@ -378,7 +378,7 @@ alerts_tick(struct alerts *a, uint64_t wall_ns)
 		for (struct entry *e = host->first; e != NULL; e = e->next_of_host) {
 			entry_age(e, wall_ns);
 			note_silence(a, e, wall_ns);
-			give_up = give_up || (entry_is_silence(e) && wall_ns > e->i.opened_ns + ALERT_GIVE_UP_NS);
+			give_up = give_up || (wall_ns > e->i.opened_ns + ALERT_GIVE_UP_NS && entry_is_silence(e));
 		}
 		int err = give_up ? alerts_give_up(a, node->key, wall_ns) : alerts_write(a, host, 0, false, 0, wall_ns);
 		if (err != 0)

@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "codec.h"
 #include "err.h"
+#include "intake.h"
 #include "log.h"
 #include "pipeline.h"
 #include "record.h"
@@ -36,6 +37,7 @@ struct fleet {
 	struct pipeline *pipeline;
 	struct tally tally;
 	struct arena arena;
+	struct intake intake;
 	struct agent agents[CASE_HOSTS_MAX];
 	bool fired;
 };
@@ -46,7 +48,8 @@ send(struct fleet *f, unsigned index, bool is_twin, double at)
 	struct agent *a = &f->agents[index];
 	uint8_t uuid[16] = { 7, (uint8_t)index }, boot_id[16] = { is_twin ? 2 : 1, (uint8_t)index };
 	char name[24];
-	Hiwat__Batch batch = HIWAT__BATCH__INIT, *decoded;
+	Hiwat__Batch batch = HIWAT__BATCH__INIT;
+	struct intake_batch *decoded = NULL;
 	Hiwat__Host host = HIWAT__HOST__INIT;
 	Hiwat__Record record = HIWAT__RECORD__INIT, *records[] = { &record };
 	Hiwat__Sampler *status;
@@ -91,7 +94,7 @@ send(struct fleet *f, unsigned index, bool is_twin, double at)
 	buf_init(&wire, CODEC_BATCH_MAX);
 	int err = batch_encode(&batch, &wire);
 	if (err == HIWAT_OK)
-		err = batch_decode((const uint8_t *)wire.data, wire.len, &f->arena, &decoded, &why);
+		err = intake_decode(&f->intake, (const uint8_t *)wire.data, wire.len, &decoded, &why);
 	if (err == HIWAT_OK)
 		err = pipeline_batch(f->pipeline, decoded, &arrival, &ack, &why);
 	buf_fini(&wire);
@@ -225,6 +228,7 @@ case_run_fleet(const struct rule_case *c, const char *rules_path, struct case_re
 	}
 	buf_fini(&errors);
 	arena_init(&f.arena, CODEC_ARENA_MAX);
+	intake_init(&f.intake, 1);
 	snprintf(snapshot, sizeof(snapshot), "%s/snapshot", f.tally.dir);
 	struct pipeline_config config = {
 		.snapshot_path = snapshot,
@@ -239,4 +243,5 @@ case_run_fleet(const struct rule_case *c, const char *rules_path, struct case_re
 	pipeline_free(f.pipeline);
 	tally_close(&f.tally);
 	arena_fini(&f.arena);
+	intake_fini(&f.intake);
 }

@@ -17,6 +17,7 @@
 #define TRACK_SETS_MAX 128 /* two for each sampler: its numbers and its status */
 #define CLOCK_SLOTS 12     /* of five minutes: the smallest (received - sent) of the last hour */
 
+struct intake_record;
 struct rule_state;
 
 /* Which sequences of a host's stream have arrived: all up to contiguous, and some ranges above, in order, with gaps. */
@@ -37,8 +38,16 @@ enum stream_arrival stream_receive(struct stream *s, uint64_t first, uint64_t se
 /* The sender has nothing older than this: gaps below will never be filled. Returns how many batches were lost so. */
 uint64_t stream_forget_below(struct stream *s, uint64_t oldest);
 
+enum record_part { RECORD_DATA, RECORD_STATUS };
+
 /* The values of one line of time: the live one, or the backlog's. */
 struct track {
+	/* Of which skeleton (intake.h) the sets of a sampler are, so that numbers alone can be put into them. */
+	struct track_shape {
+		uint64_t skeleton; /* 0: none */
+		uint16_t sets[2];  /* by enum record_part */
+	} * shapes;
+	size_t n_shapes;
 	struct sample_set *sets; /* with all in them owned */
 	size_t n_sets;
 	uint8_t boot_id[16];
@@ -57,18 +66,19 @@ struct host {
 	struct stream stream;
 	struct track live, late;
 	struct resources resources; /* of the live track */
-	uint64_t last_mono_ns;      /* arrival of the last batch, the collector's monotonic clock */
-	uint64_t last_wall_ns;      /* the same, Unix time */
+	/* What each tick looks at stands together: there are many hosts. */
+	uint64_t last_mono_ns;    /* arrival of the last batch, the collector's monotonic clock */
+	uint64_t overdue_mono_ns; /* since when a batch is overdue, 0: none is */
 	uint32_t next_due_ms;
-	uint8_t previous_boot_id[16]; /* to notice two hosts under one uuid */
 	bool silent, silent_in_fleet; /* nothing is heard; told as one of many */
 	bool duplicate, clock_skewed;
-	uint64_t duplicate_mono_ns; /* when two agents under this uuid were last noticed */
+	uint64_t duplicate_mono_ns;   /* when two agents under this uuid were last noticed */
+	uint64_t last_wall_ns;        /* arrival of the last batch, Unix time */
+	uint8_t previous_boot_id[16]; /* to notice two hosts under one uuid */
 	struct {
 		uint64_t sequence, wall_ns;
-	} recent[HOST_RECENT];    /* by sequence modulo HOST_RECENT */
-	uint64_t overdue_mono_ns; /* since when a batch is overdue, 0: none is */
-	double unknown_lines;     /* at the last look, see watch.c */
+	} recent[HOST_RECENT]; /* by sequence modulo HOST_RECENT */
+	double unknown_lines;  /* at the last look, see watch.c */
 	unsigned n_drift_rounds;
 	uint64_t drift_mono_ns; /* when that last grew, 0: never */
 	bool reconcile;         /* its incidents are to be compared with its rules once all samplers spoke after: */
@@ -100,9 +110,20 @@ int host_describe(struct host *h, const Hiwat__Host *m);
  * part: which half of the record, its numbers or its sampler's status. HIWAT_E_NOMEM when memory or label sets ran out:
  * the set then lacks what found no room. HIWAT_E_FULL: a sampler more than TRACK_SETS_MAX allows; nothing was put. *index is the set's place in track->sets.
  */
-enum record_part { RECORD_DATA, RECORD_STATUS };
 int track_put(struct track *t, struct labels *labels, const Hiwat__Record *record, enum record_part part, uint64_t boot_ns,
     uint64_t wall_ns, size_t *index);
+/*
+ * The same for both halves of a record of which only the numbers are known: NULL unless the last record of its sampler was
+ * of the same skeleton. *shape says where they are; then track_put_values() fills one half.
+ */
+const struct track_shape *track_find_shape(const struct track *t, const struct intake_record *record);
+void track_put_values(struct track *t, const struct track_shape *shape, const struct intake_record *record,
+    enum record_part part, uint64_t boot_ns, uint64_t wall_ns);
+/*
+ * After track_put() of both halves: at which places, SIZE_MAX for a half that was not put, and the record's skeleton, 0 for
+ * none or when some series found no room.
+ */
+void track_note_shape(struct track *t, const size_t sets[2], uint64_t skeleton);
 /* Drops all values, not the rules' state. */
 void track_clear(struct track *t);
 void track_mark(const struct track *t, struct labels *labels);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "intake.h"
 
 static const char *const verdict_words[] = {
 	[VERDICT_OK] = "ok",
@@ -227,6 +228,60 @@ track_put(struct track *t, struct labels *labels, const Hiwat__Record *record, e
 	return f.err != HIWAT_OK ? f.err : err;
 }
 
+const struct track_shape *
+track_find_shape(const struct track *t, const struct intake_record *record)
+{
+	for (size_t i = 0; record->skeleton != 0 && i < t->n_shapes; i++) {
+		const struct track_shape *shape = &t->shapes[i];
+		if (shape->skeleton == record->skeleton &&
+		    t->sets[shape->sets[RECORD_STATUS]].n_values == record->n_status &&
+		    t->sets[shape->sets[RECORD_DATA]].n_values == record->n_values - record->n_status)
+			return shape;
+	}
+	return NULL;
+}
+
+void
+track_put_values(struct track *t, const struct track_shape *shape, const struct intake_record *record, enum record_part part,
+    uint64_t boot_ns, uint64_t wall_ns)
+{
+	struct sample_set *set = &t->sets[shape->sets[part]];
+	const double *from = record->values + (part == RECORD_STATUS ? 0 : record->n_status);
+
+	if (set->n_values > 0)
+		memcpy(set->values, from, set->n_values * sizeof(from[0]));
+	set->verdict = VERDICT_OK;
+	set->boot_ns = set->good_boot_ns = boot_ns;
+	set->wall_ns = wall_ns;
+}
+
+void
+track_note_shape(struct track *t, const size_t sets[2], uint64_t skeleton)
+{
+	struct track_shape *free_shape = NULL;
+
+	/* Names of samplers can be chosen so that two share a set. */
+	for (size_t i = 0; i < t->n_shapes; i++) {
+		struct track_shape *shape = &t->shapes[i];
+		for (int k = 0; k < 2; k++) {
+			if (shape->sets[k] == sets[RECORD_DATA] || shape->sets[k] == sets[RECORD_STATUS])
+				shape->skeleton = 0;
+		}
+		if (shape->skeleton == 0)
+			free_shape = shape;
+	}
+	if (skeleton == 0 || sets[RECORD_DATA] == SIZE_MAX || sets[RECORD_STATUS] == SIZE_MAX)
+		return;
+	if (free_shape == NULL) {
+		struct track_shape *bigger = realloc(t->shapes, (t->n_shapes + 1) * sizeof(*bigger));
+		if (bigger == NULL)
+			return; /* only slower */
+		t->shapes = bigger;
+		free_shape = &bigger[t->n_shapes++];
+	}
+	*free_shape = (struct track_shape){ skeleton, { (uint16_t)sets[RECORD_DATA], (uint16_t)sets[RECORD_STATUS] } };
+}
+
 void
 track_clear(struct track *t)
 {
@@ -238,6 +293,9 @@ track_clear(struct track *t)
 	free(t->sets);
 	t->sets = NULL;
 	t->n_sets = 0;
+	free(t->shapes);
+	t->shapes = NULL;
+	t->n_shapes = 0;
 }
 
 void

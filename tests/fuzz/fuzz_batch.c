@@ -1,4 +1,7 @@
-/* batch_decode() under libFuzzer: refused, or a batch that can be written as text and encoded again. */
+/*
+ * batch_decode() under libFuzzer: refused, or a batch that can be written as text and encoded again. intake_decode() takes and
+ * refuses the same, also when it has seen it before.
+ */
 #include <stdlib.h>
 
 #include "arena.h"
@@ -6,6 +9,8 @@
 #include "catalogue.h"
 #include "codec.h"
 #include "err.h"
+#include "intake.h"
+#include "intake_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,6 +20,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct arena arena;
 	struct buf out;
 	Hiwat__Batch *batch;
+	static struct intake intake;
 	const char *why = NULL;
 
 	arena_init(&arena, CODEC_ARENA_MAX);
@@ -33,5 +39,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	buf_fini(&out);
 	arena_fini(&arena);
+	if (intake.key == 0)
+		intake_init(&intake, 0x9e3779b97f4a7c15ull);
+	for (int i = 0; i < 2; i++) {
+		if (intake_differs(&intake, data, size, NULL) != NULL)
+			abort();
+	}
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include "arena.h"
 #include "err.h"
 #include "hosts.h"
+#include "intake.h"
 #include "record.h"
 
 START_TEST(labels_are_shared_and_swept)
@@ -217,6 +218,57 @@ START_TEST(alike_hosts_share_series)
 }
 END_TEST
 
+START_TEST(numbers_alone_go_where_their_series_are)
+{
+	static const double values[] = { 1, 1, 51, 52, 53 };
+	struct intake_record record = { .skeleton = 7, .values = values, .n_values = 5, .n_status = 2 };
+	struct arena a;
+	struct labels *labels = labels_new(100);
+	struct track t = { 0 };
+	size_t sets[2], other[2] = { 5, 6 };
+
+	arena_init(&a, 100000);
+	ck_assert_ptr_null(track_find_shape(&t, &record));
+	for (enum record_part part = RECORD_DATA; part <= RECORD_STATUS; part++)
+		ck_assert_int_eq(track_put(&t, labels, make_record(&a, "ok", 3, 10), part, 1, 2, &sets[part]), HIWAT_OK);
+	track_note_shape(&t, sets, 7);
+	const struct track_shape *shape = track_find_shape(&t, &record);
+	ck_assert_ptr_nonnull(shape);
+	track_put_values(&t, shape, &record, RECORD_DATA, 3, 4);
+	track_put_values(&t, shape, &record, RECORD_STATUS, 3, 4);
+	ck_assert_double_eq(t.sets[sets[RECORD_DATA]].values[0], 51);
+	ck_assert_double_eq(t.sets[sets[RECORD_DATA]].values[2], 53);
+	ck_assert_double_eq(t.sets[sets[RECORD_STATUS]].values[1], 1);
+	ck_assert_uint_eq(t.sets[sets[RECORD_DATA]].good_boot_ns, 3);
+	/* Other skeletons, other counts, none at all. */
+	record.skeleton = 8;
+	ck_assert_ptr_null(track_find_shape(&t, &record));
+	record.skeleton = 0;
+	ck_assert_ptr_null(track_find_shape(&t, &record));
+	record.skeleton = 7;
+	record.n_values = 4;
+	ck_assert_ptr_null(track_find_shape(&t, &record));
+	record.n_values = 5;
+	/* Another sampler does not touch it, one that shares a set does. */
+	track_note_shape(&t, other, 9);
+	ck_assert_ptr_nonnull(track_find_shape(&t, &record));
+	other[RECORD_DATA] = sets[RECORD_STATUS];
+	track_note_shape(&t, other, 10);
+	ck_assert_ptr_null(track_find_shape(&t, &record));
+	track_note_shape(&t, sets, 7);
+	ck_assert_ptr_nonnull(track_find_shape(&t, &record));
+	/* Half of a record found no room: the other half may be of other series now. */
+	other[RECORD_DATA] = sets[RECORD_DATA];
+	other[RECORD_STATUS] = SIZE_MAX;
+	track_note_shape(&t, other, 0);
+	ck_assert_ptr_null(track_find_shape(&t, &record));
+	ck_assert_uint_le(t.n_shapes, 3);
+	track_clear(&t);
+	labels_free(labels);
+	arena_fini(&a);
+}
+END_TEST
+
 START_TEST(hosts_are_found)
 {
 	struct hosts *hosts = hosts_new(1000);
@@ -271,6 +323,7 @@ suite(void)
 	tcase_add_test(tc, stream_gaps_are_bounded_and_forgotten);
 	tcase_add_test(tc, track_keeps_the_newest);
 	tcase_add_test(tc, alike_hosts_share_series);
+	tcase_add_test(tc, numbers_alone_go_where_their_series_are);
 	tcase_add_test(tc, hosts_are_found);
 	tcase_add_test(tc, clock_offset_is_the_smallest_of_an_hour);
 	suite_add_tcase(s, tc);
