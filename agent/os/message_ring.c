@@ -62,12 +62,13 @@ message_ring_read(struct message_ring *r, struct fetch *f, struct text *out, boo
 	/* The last line may not be whole yet: it is taken with the next reading. */
 	while (all.n > 0 && all.p[all.n - 1] != '\n')
 		all.n--;
-	if (r->has_before && !r->is_end_only) {
+	if (r->has_before && r->is_end_only)
+		from = message_resume(before, all);
+	/* Of a kept end the ring may have lost the beginning meanwhile. */
+	if (r->has_before && from == 0) {
 		if (!has_links(r, all.n))
 			return HIWAT_E_NOMEM;
 		from = message_overlap(before, all, r->links);
-	} else if (r->has_before) {
-		from = message_resume(before, all);
 	}
 	/* A ring does not shrink: when there is less than before somebody emptied it (dmesg -c). */
 	*has_gap = r->has_before && from == 0 && before.n > 0 && all.n >= before.n;
