@@ -318,6 +318,18 @@ kl_reset(struct kernel_log *k, struct text name, struct text driver)
 	device_with_driver(k, name, driver)->resets += k->times;
 }
 
+/* Whether a command behind a known pointer is another: younger, or begun after the last word on the one before. */
+static bool
+is_another(const struct kernel_log *k, const struct kl_stuck *s, uint64_t age)
+{
+	if (age < s->age)
+		return true;
+	if (k->times > 1 || k->time == KERNEL_LOG_NO_TIME || s->time == KERNEL_LOG_NO_TIME)
+		return false;
+	int64_t passed = k->time - s->time;
+	return passed < -KL_BACK_S || (passed > KL_STUCK_SLACK_S && (uint64_t)(passed - KL_STUCK_SLACK_S) > age);
+}
+
 void
 kl_stuck(struct kernel_log *k, struct text name, struct text driver, uint64_t id, uint64_t age)
 {
@@ -329,11 +341,10 @@ kl_stuck(struct kernel_log *k, struct text name, struct text driver, uint64_t id
 		struct kl_stuck *at = &k->stuck[i];
 		if (at->id == id && memcmp(at->device, kept, sizeof(kept)) == 0)
 			s = at;
-		if (oldest->device[0] != '\0' && (at->device[0] == '\0' || at->time < oldest->time))
+		if (at->line < oldest->line) /* a free one has 0 */
 			oldest = at;
 	}
-	/* A younger command behind the same pointer is another one. */
-	if (s == NULL || age < s->age)
+	if (s == NULL || is_another(k, s, age))
 		count_timeout(k, &(struct kl_told){ .device = name, .driver = driver });
 	else if (driver.n > 0)
 		device_with_driver(k, name, driver);
@@ -343,6 +354,7 @@ kl_stuck(struct kernel_log *k, struct text name, struct text driver, uint64_t id
 		memcpy(s->device, kept, sizeof(kept));
 	}
 	s->age = age;
+	s->line = k->line;
 	s->time = k->time;
 }
 

@@ -7,6 +7,8 @@
  *	<3>[   12.345678] ...					dmesg -r; BSD's message buffer has <2> too
  *	2026-03-03T02:11:40,123456+01:00 ...			dmesg --time-format=iso
  *	Mar  3 02:11:40 host kernel: [   12.345678] ...		syslog, journalctl
+ *	Mar  3 02:11:40 host kern.crit kernel: ...		syslog of busybox
+ *	Mai 03 02:11:40 host kernel: ...			journalctl in another language; dmesg -T has the weekday, too
  *	Mar  3 02:11:40 <kern.crit> host kernel: ...		syslog of FreeBSD, verbose; tags /kernel: /bsd: kernel[0]:
  *	<2>1 2026-03-03T02:11:40.123456Z host kernel - - - ...	RFC 5424
  *	2026-03-03T02:11:40+0100 host kernel: ...		journalctl -o short-iso, rsyslog
@@ -49,6 +51,22 @@ is_device_tag(struct text word)
 	while (n < word.n && (kl_is_digit(word.p[n]) || word.p[n] == '.'))
 		n++;
 	return n + 1 == word.n;
+}
+
+/* "kern.warn": busybox' syslogd writes them between the host and the tag. */
+static bool
+is_facility(struct text word)
+{
+	static const char *const levels[] = { "emerg", "alert", "crit", "err", "warn", "notice", "info", "debug" };
+	struct text facility;
+
+	if (!text_until(&word, '.', &facility) || facility.n < 3 || facility.n > 8)
+		return false;
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		if (text_eq(word, levels[i]))
+			return true;
+	}
+	return false;
 }
 
 static bool
@@ -156,6 +174,10 @@ after_stamp(struct text t, bool host_is_optional, struct kl_stripped *out)
 		}
 		if (!next_word(&t, &word))
 			word = TEXT("");
+		if (is_facility(word)) {
+			if (!text_starts(word, "kern.") || !next_word(&t, &word))
+				return;
+		}
 		if (is_device_tag(word)) {
 			out->form = KL_FORM_KERNEL;
 			out->text = (struct text){ word.p, (size_t)(t.p + t.n - word.p) };
@@ -282,6 +304,11 @@ kl_strip(struct text line, struct kl_stripped *out)
 			after_stamp(t, comma, out);
 			return;
 		}
+		if (kl_month_stamp(&t, out)) { /* a month by its number: Japanese, Chinese, Korean */
+			if (kl_skip_char(&t, ' '))
+				after_stamp(t, false, out);
+			return;
+		}
 		/* short-unix */
 		struct text whole;
 		if (text_until(&t, '.', &whole) && whole.n >= 9 && whole.n <= 11) {
@@ -300,8 +327,15 @@ kl_strip(struct text line, struct kl_stripped *out)
 		rfc5424(t, is_kernel, out);
 		return;
 	}
-	if (!has_prio && decoded(&t, &is_kernel))
+	if (!has_prio && decoded(&t, &is_kernel)) {
 		has_prio = true;
+		if (kl_iso_stamp(&t, out, &comma)) {
+			kl_skip_char(&t, ' ');
+			out->form = is_kernel ? KL_FORM_KERNEL : KL_FORM_OTHER;
+			out->text = t;
+			return;
+		}
+	}
 	if (kl_bracket_stamp(&t, out)) {
 		out->form = is_kernel ? KL_FORM_KERNEL : KL_FORM_OTHER;
 		out->text = t;

@@ -33,19 +33,60 @@ days_of(int64_t year, int64_t month, int64_t day)
 	return year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 - 457) / 5 + day;
 }
 
-static int
-month_of(struct text t)
-{
-	static const char names[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+/*
+ * How the months begin, lower case, as strftime(3) writes them for journalctl and dmesg -T in English, German, French,
+ * Spanish, Italian, Portuguese, Dutch, Polish, Swedish and Russian.
+ */
+static const char *const month_names[12] = {
+	"jan ene gen sty янв",
+	"feb fev fév lut фев",
+	"mar mär mrz mrt мар",
+	"apr avr abr kwi апр",
+	"may mai mag mei maj май мая",
+	"jun juin giu cze июн",
+	"jul juil lug lip июл",
+	"aug ago aoû sie авг",
+	"sep set wrz сен",
+	"oct okt ott out paź окт",
+	"nov lis ноя",
+	"dec dez dic déc gru дек",
+};
 
-	if (t.n < 3)
-		return 0;
+static int
+month_of(struct text name)
+{
+	struct text n = name, beginning;
+	uint64_t number;
+
+	if (text_u64(&n, &number) == 0) /* Japanese and Chinese, Korean */
+		return number >= 1 && number <= 12 && (text_eq(n, "月") || text_eq(n, "월")) ? (int)number : 0;
 	for (int i = 0; i < 12; i++) {
-		const char *name = names + 3 * i;
-		if (t.p[0] == name[0] && t.p[1] == name[1] && t.p[2] == name[2])
-			return i + 1;
+		struct text names = text_of(month_names[i]);
+		while (text_word(&names, &beginning)) {
+			const char *b = beginning.p;
+			if (beginning.n <= name.n && (name.p[0] == b[0] || (name.p[0] | 0x20) == b[0]) &&
+			    memcmp(name.p + 1, b + 1, beginning.n - 1) == 0)
+				return i + 1;
+		}
 	}
 	return 0;
+}
+
+/* A month's name and the blanks behind it, which a day has to follow. */
+static bool
+month_name(struct text *t, int *month)
+{
+	struct text at = *t, name = { t->p, 0 };
+
+	while (name.n < 12 && name.n < at.n && at.p[name.n] != ' ' && at.p[name.n] != ':')
+		name.n++;
+	at.p += name.n;
+	at.n -= name.n;
+	text_skip_blanks(&at);
+	if (name.n < 3 || at.n < 6 || !kl_is_digit(*at.p) || (*month = month_of(name)) == 0)
+		return false;
+	*t = at;
+	return true;
 }
 
 bool
@@ -90,14 +131,11 @@ bool
 kl_month_stamp(struct text *t, struct kl_stripped *out)
 {
 	struct text at = *t;
-	int month = month_of(at);
+	int month;
 	int64_t day, seconds = 0, year = 0, minute;
 
-	if (month == 0)
+	if (!month_name(&at, &month))
 		return false;
-	at.p += 3;
-	at.n -= 3;
-	text_skip_blanks(&at);
 	if (!digits(&at, 2, &day) && !digits(&at, 1, &day))
 		return false;
 	if (!kl_skip_char(&at, ' '))
@@ -195,8 +233,13 @@ kl_bracket_stamp(struct text *t, struct kl_stripped *out)
 		kl_skip_char(&at, '[');
 		if (!text_until(&at, ']', &in) || in.n > 40)
 			return false;
-		kl_skip_weekday(&in);
-		if (!kl_month_stamp(&in, &stamp))
+		if (!kl_skip_weekday(&in) && !kl_month_stamp(&in, &stamp)) { /* a weekday in another language */
+			struct text weekday;
+			if (!text_word(&in, &weekday) || weekday.n > 12)
+				return false;
+			text_skip_blanks(&in);
+		}
+		if (!stamp.has_stamp && !kl_month_stamp(&in, &stamp))
 			return false;
 		time = stamp.time;
 		out->is_yearless = stamp.is_yearless;

@@ -7,7 +7,8 @@
  *
  * Every table has a fixed size. A full table of devices, operations, kinds or interrupt sources counts what is new in a
  * row "other". A full table of commands forgets the one first heard of longest ago: should that be retried still, it
- * counts once more. Full tables of half-read events drop the oldest, counting it if it says enough by itself.
+ * counts once more; one of stuck commands forgets the one silent longest. Full tables of half-read events drop the oldest,
+ * counting it if it says enough by itself.
  */
 #ifndef HIWAT_AGENT_KERNEL_LOG_STATE_H
 #define HIWAT_AGENT_KERNEL_LOG_STATE_H
@@ -17,7 +18,7 @@
 #define KL_DEVICES 64
 #define KL_OPERATIONS 192
 #define KL_COMMANDS 256
-#define KL_STUCK 32
+#define KL_STUCK 512 /* what an aac or mfi controller may hold: when it hangs, it repeats all of them in turn */
 #define KL_BLOCKS 32
 #define KL_WAITING 64
 #define KL_STORMS 32
@@ -28,10 +29,11 @@
 #define KL_TEXT 48  /* of an operation or a kind */
 #define KL_LAST 320 /* of the last line, kept for "last message repeated" */
 
-#define KL_RETRY_GAP_S 300 /* a command of which nothing was heard for so long is over: the next one is new */
-#define KL_SETTLE_S 60     /* how long a live log waits for the line that completes an event */
-#define KL_STUCK_S 120     /* how long a stuck command's age holds */
-#define KL_BACK_S 60       /* how far a clock may step back within one boot */
+#define KL_RETRY_GAP_S 300  /* a command of which nothing was heard for so long is over: the next one is new */
+#define KL_SETTLE_S 60      /* how long a live log waits for the line that completes an event */
+#define KL_STUCK_S 120      /* how long a stuck command's age holds */
+#define KL_STUCK_SLACK_S 10 /* how inexact ages and stamps may be */
+#define KL_BACK_S 60        /* how far a clock may step back within one boot */
 
 enum kl_limit {
 	KL_LIMIT_MBUF,
@@ -80,7 +82,7 @@ struct kl_command {
 /* A command that its driver tells of over and over, with its age. */
 struct kl_stuck {
 	char device[KL_NAME];
-	uint64_t id, age;
+	uint64_t id, age, line; /* line: the last one about it */
 	int64_t time;
 };
 

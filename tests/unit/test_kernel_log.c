@@ -27,6 +27,28 @@ static const struct kernel_log_row rows[] = {
 	{ "dmesg -x", "kern  :warn  : [   12.345678] " LINE "\ndaemon:info  : [   12.345678] " LINE "\n", ONCE },
 	{ "dmesg -r", "<4>[   12.345678] " LINE "\n<30>[   12.345678] " LINE "\n", ONCE },
 	{ "dmesg --time-format=iso", "2026-03-03T02:11:40,123456+01:00 " LINE "\n", ONCE },
+	{ "dmesg -x --time-format=iso",
+	    "kern  :warn  : 2026-03-03T02:11:40,123456+01:00 " LINE "\n"
+	    "daemon:info  : 2026-03-03T02:11:40,123456+01:00 " LINE "\n",
+	    ONCE },
+	{ "dmesg -T in German, French and Japanese",
+	    "[Di Mär  3 02:11:40 2026] " LINE "\n[mar. mars  3 02:11:40 2026] " LINE "\n[火  3月  3 02:11:40 2026] " LINE
+	    "\n",
+	    "L conntrack 3;" },
+	{ "journalctl in German, French, Russian and Japanese, with others' lines",
+	    "Mär 03 02:11:40 host kernel: " LINE "\ndéc. 03 02:11:40 host kernel: " LINE "\n"
+	    "мар 03 02:11:40 host kernel: " LINE "\n12月 03 02:11:40 host kernel: " LINE "\n"
+	    "Okt 03 02:11:40 host sshd[12]: " LINE "\n12月 03 02:11:40 host sshd[12]: " LINE "\n",
+	    "L conntrack 4;" },
+	{ "a retry from April to May in German, and a command a month later",
+	    "Apr 30 23:59:58 h kernel: ad4: TIMEOUT - WRITE_DMA retrying (1 retry left) LBA=77\n"
+	    "Mai 01 00:00:03 h kernel: ad4: TIMEOUT - WRITE_DMA retrying (0 retries left) LBA=77\n"
+	    "Jun 01 00:00:03 h kernel: ad4: TIMEOUT - WRITE_DMA retrying (0 retries left) LBA=77\n",
+	    "T ad4 WRITE_DMA 2;" },
+	{ "syslog of busybox",
+	    "Mar  3 02:11:40 host kern.warn kernel: [   12.345678] " LINE "\n"
+	    "Mar  3 02:11:40 host user.info kernel: " LINE "\nMar  3 02:11:40 host daemon.err sshd[12]: " LINE "\n",
+	    ONCE },
 	{ "syslog", "Mar  3 02:11:40 host kernel: " LINE "\n", ONCE },
 	{ "syslog with the kernel's stamp", "Mar 13 02:11:40 host kernel: [   12.345678] " LINE "\n", ONCE },
 	{ "syslog of release 4", "Mar  3 02:11:40 host /kernel: " LINE "\n", ONCE },
@@ -194,6 +216,15 @@ static const struct kernel_log_row rows[] = {
 	    "[    1.0] Copyright (c) 1992-2026 The FreeBSD Project.\n"
 	    "[   90.1] mfi1: COMMAND 0xa1 TIMEOUT AFTER 60 SECONDS\n",
 	    "T mfi0  1;T mfi1  1;S mfi1 60;" },
+	{ "a stuck command's pointer used again by one that began later",
+	    "Mar  3 02:11:40 h kernel: mfi0: COMMAND 0xa1 TIMEOUT AFTER 30 SECONDS\n"
+	    "Mar  3 02:12:10 h kernel: mfi0: COMMAND 0xa1 TIMEOUT AFTER 60 SECONDS\n"
+	    "Mar  3 02:14:10 h kernel: mfi0: COMMAND 0xa1 TIMEOUT AFTER 180 SECONDS\n"
+	    "Mar  3 09:30:10 h kernel: mfi0: COMMAND 0xa1 TIMEOUT AFTER 210 SECONDS\n",
+	    "T mfi0  2;S mfi0 210;" },
+	{ "a stuck command's pointer used again after a new boot",
+	    "[ 5000.1] mfi0: COMMAND 0xa1 TIMEOUT AFTER 30 SECONDS\n[   90.1] mfi0: COMMAND 0xa1 TIMEOUT AFTER 60 SECONDS\n",
+	    "T mfi0  2;S mfi0 60;" },
 	{ "other programs' lines tell the time too",
 	    "Mar  3 02:11:40 h kernel: mfi0: COMMAND 0xa1 TIMEOUT AFTER 30 SECONDS\nMar  3 02:14:11 h sshd[1]: x\n",
 	    "T mfi0  1;" },
@@ -417,6 +448,24 @@ START_TEST(tables_are_bounded)
 }
 END_TEST
 
+/* A controller that hangs with all its commands repeats each, in a log without stamps. */
+START_TEST(many_stuck)
+{
+	struct kernel_log *k = kernel_log_new();
+	char line[256];
+
+	for (int age = 30; age <= 150; age += 30) {
+		for (int i = 0; i < 500; i++) {
+			snprintf(line, sizeof(line), "mfi0: COMMAND 0xffffff80009%05x TIMEOUT AFTER %d SECONDS\n", i * 0x88,
+			    age);
+			kernel_log_feed(k, text_of(line), KERNEL_LOG_NO_TIME);
+		}
+	}
+	ck_assert_str_eq(live(k, KERNEL_LOG_NO_TIME), "T mfi0  500;S mfi0 150;");
+	kernel_log_free(k);
+}
+END_TEST
+
 START_TEST(damage_is_refused)
 {
 	struct kernel_log *k = kernel_log_new();
@@ -502,6 +551,7 @@ suite(void)
 	tcase_add_test(tc, live_waits_and_forgets);
 	tcase_add_test(tc, position);
 	tcase_add_test(tc, tables_are_bounded);
+	tcase_add_test(tc, many_stuck);
 	tcase_add_test(tc, damage_is_refused);
 	suite_add_tcase(s, tc);
 	return s;
