@@ -19,24 +19,49 @@ struct dump {
 	struct upstream upstreams[UPSTREAMS_MAX];
 };
 
-/* What dnsmasq says on a line; false for lines of other programs and of its DHCP part. */
+/* "dnsmasq[712]: ", "dnsmasq: ", and of RFC 5424 "dnsmasq 712 - - "; also where the host is named dnsmasq. */
+static bool
+tag(struct text *t)
+{
+	struct text in;
+
+	if (!text_skip(t, "dnsmasq"))
+		return false;
+	if (text_skip(t, "[") && !text_until(t, ']', &in))
+		return false;
+	if (text_skip(t, ": "))
+		return true;
+	struct text id = *t;
+	if (!text_skip(&id, " ") || !text_word(&id, &in) || !text_skip(&id, " - - "))
+		return false;
+	*t = id;
+	return true;
+}
+
+/*
+ * What dnsmasq says on a line; false for lines of other programs and of its DHCP part. A text that was cut to the messages
+ * has no tags.
+ */
 static bool
 said(struct text line, struct text *t)
 {
-	struct text rest = line, pid;
-	long at = text_find(line, "dnsmasq");
+	static const char *const begins[] = { "time ", "cache size ", "queries ", "server " };
 
-	if (at < 0 || (at > 0 && line.p[at - 1] != ' ' && line.p[at - 1] != '\t'))
-		return false;
-	rest.p += at;
-	rest.n -= (size_t)at;
-	text_skip(&rest, "dnsmasq");
-	if (text_skip(&rest, "[") && !text_until(&rest, ']', &pid))
-		return false;
-	if (!text_skip(&rest, ": "))
-		return false;
-	*t = text_trim(rest);
-	return true;
+	*t = text_trim(line);
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		if (text_starts(*t, begins[i]))
+			return true;
+	}
+	for (struct text rest = *t;;) {
+		struct text at = rest, word;
+		text_skip_blanks(&at);
+		if (tag(&at)) {
+			*t = text_trim(at);
+			return true;
+		}
+		if (!text_word(&rest, &word))
+			return false;
+	}
 }
 
 /* A counter that is printed as a signed 32-bit number. */

@@ -7,9 +7,10 @@
 #include "scan.h"
 
 /*
- * The part of text from the last line that begins a dump on; the one before when the text breaks off inside the last one.
- * It counts as broken off when the final newline is missing and the final line starts with another word than the dump
- * before ended with. Empty when no line begins a dump. begins() sees lines without newline, trimmed.
+ * The part of text from the last line that begins a dump on; the one before when the text breaks off inside the last one:
+ * its final line starts with another word than those that the dump before ended with, and either has no newline or comes
+ * after fewer lines; or it has no newline and fewer words. Empty when no line begins a dump. begins() sees lines without
+ * newline, trimmed.
  */
 struct text last_dump(struct text text, bool (*begins)(struct text line));
 

@@ -83,10 +83,10 @@ int
 proc_softnet_stat_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, struct parse_reason *why)
 {
 	struct text rest = in->text, line;
-	uint64_t sums[SOFTNET_USED] = { 0 }, columns[SOFTNET_MAX], unknown = 0, next_cpu = 0;
+	uint64_t sums[SOFTNET_USED] = { 0 }, before[SOFTNET_USED], columns[SOFTNET_MAX], unknown = 0, next_cpu = 0;
 	struct softnet_live live = { 0 };
-	size_t n_rows = 0;
-	bool cut, is_apart = false;
+	size_t n_rows = 0, n_before = 0;
+	bool cut = false, is_apart = false;
 
 	while (text_line(&rest, &line, &cut)) {
 		if (text_trim(line).n == 0)
@@ -103,6 +103,8 @@ proc_softnet_stat_parse(const struct parse_input *in, struct arena *arena, Hiwat
 		 */
 		bool is_another = n > SOFTNET_CPU ? columns[SOFTNET_CPU] < next_cpu : is_apart;
 		if (is_another && !cut) {
+			memcpy(before, sums, sizeof(sums));
+			n_before = n_rows;
 			memset(sums, 0, sizeof(sums));
 			live = (struct softnet_live){ 0 };
 			n_rows = 0;
@@ -117,7 +119,9 @@ proc_softnet_stat_parse(const struct parse_input *in, struct arena *arena, Hiwat
 			return HIWAT_E_NOMEM;
 		n_rows++;
 	}
-	if (n_rows > 0 && in->percpu != NULL && !softnet_live_sum(in->percpu, &live, sums))
+	if (cut && n_rows < n_before) /* the last dump breaks off */
+		memcpy(sums, before, sizeof(sums));
+	else if (n_rows > 0 && in->percpu != NULL && !softnet_live_sum(in->percpu, &live, sums))
 		return HIWAT_E_NOMEM;
 	if (n_rows == 0)
 		return parse_fail(why, HIWAT_E_NODATA, "no row of hexadecimal numbers");

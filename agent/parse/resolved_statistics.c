@@ -4,6 +4,7 @@
 #include "dns_record.h"
 #include "err.h"
 #include "json_text.h"
+#include "last_dump.h"
 
 #define CACHE "rrset" /* the one cache there is, of resource records */
 
@@ -29,6 +30,12 @@ struct statistics {
 	uint64_t hits, misses, size;
 	bool has_hits, has_misses, has_size;
 };
+
+static bool
+begins_table(struct text line)
+{
+	return text_starts(line, "Current Transactions:");
+}
 
 /* False when the line is none of the table's. */
 static bool
@@ -79,10 +86,12 @@ int
 resolved_statistics_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, struct parse_reason *why)
 {
 	struct statistics s = { 0 };
-	struct text rest = in->text, line;
+	struct text rest = last_dump(in->text, begins_table), line;
 	uint64_t unknown = 0;
 	bool cut, is_broken;
 
+	if (rest.n == 0) /* someone cut it to the rows of the cache */
+		rest = in->text;
 	if (!from_json(in->text, &s, &is_broken)) {
 		while (text_line(&rest, &line, &cut)) {
 			if (text_trim(line).n > 0 && !table_line(line, &s))

@@ -47,9 +47,14 @@ rndc_status_parse(const struct parse_input *in, struct arena *arena, Hiwat__Reco
 			continue;
 		is_denied |= text_starts(line, "rndc: ") && text_find(line, "ermission denied") > 0;
 		if (text_skip(&value, "recursive clients:") && clients(value, numbers, &n)) {
-			/* At a cut end the two numbers of three would look like those of 9.3. */
-			if (cut && n < 3)
+			/*
+			 * At a cut end the two numbers of three would look like those of 9.3, and the last may lack digits: the
+			 * hard limit is never below the soft one.
+			 */
+			if (cut && (n < 3 || n_found > 0))
 				continue;
+			if (cut && numbers[2] < numbers[1])
+				numbers[2] = 0;
 			for (size_t i = 0; i < n; i++)
 				found[i] = numbers[i];
 			n_found = n;

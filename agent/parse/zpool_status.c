@@ -353,6 +353,15 @@ status_line(struct state *s, struct text line, bool cut)
 	return HIWAT_OK;
 }
 
+/* Whether the last output, whose end is cut, lacks pools or the last one's errors that the output before had. */
+static bool
+is_shorter(const struct state *s)
+{
+	size_t n = s->storage->n_zpools;
+
+	return n < s->n_before || (s->before[n - 1]->has_data_errors && !s->storage->zpools[n - 1]->has_data_errors);
+}
+
 int
 zpool_status_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, struct parse_reason *why)
 {
@@ -373,7 +382,7 @@ zpool_status_parse(const struct parse_input *in, struct arena *arena, Hiwat__Rec
 	}
 	if (!cut)
 		table_ends(&s);
-	if (s.n_before > 0 && !s.is_whole) {
+	if (s.n_before > 0 && (!s.is_whole || (cut && is_shorter(&s)))) {
 		s.storage->zpools = s.before;
 		s.storage->n_zpools = s.n_before;
 	}

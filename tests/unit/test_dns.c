@@ -158,6 +158,12 @@ static const struct parsed_row rows[] = {
 	    "!hiwat_parse_unknown_lines_total{source=\"rndc-status\"}\n" },
 	{ "breaks off between the numbers", rndc_status_parse, "number of zones: 5\nrecursive clients: 17/90",
 	    HIWAT_E_NODATA, "" },
+	{ "breaks off inside the hard limit", rndc_status_parse, "recursive clients: 17/900/10", 0,
+	    "hiwat_dns_recursive_clients{server=\"bind\"} 17\nhiwat_dns_recursive_clients_soft_limit{server=\"bind\"} 900\n"
+	    "!hiwat_dns_recursive_clients_limit{server=\"bind\"}\n" },
+	{ "two outputs, the last breaks off", rndc_status_parse,
+	    "recursive clients: 17/900/1000\nserver is up and running\nrecursive clients: 18/2900/300", 0,
+	    "hiwat_dns_recursive_clients{server=\"bind\"} 17\nhiwat_dns_recursive_clients_limit{server=\"bind\"} 1000\n" },
 	{ "connection refused", rndc_status_parse, "rndc: connect failed: 127.0.0.1#953: connection refused\n",
 	    HIWAT_E_NODATA, "" },
 	{ "key unreadable", rndc_status_parse, "rndc: error: none:0: open: /etc/bind/rndc.key: permission denied\n",
@@ -181,6 +187,13 @@ static const struct parsed_row rows[] = {
 	    0,
 	    "hiwat_dns_cache_hits_total{server=\"resolved\"} "
 	    "7\nhiwat_dns_cache_entries{cache=\"rrset\",server=\"resolved\"} 5\n" },
+	{ "two dumps, the last breaks off", resolved_statistics_parse,
+	    "Transactions\nCurrent Transactions: 0\nCache\nCurrent Cache Size: 1\nCache Hits: 2\nCache Misses: 3\n"
+	    "DNSSEC Verdicts\nIndeterminate: 0\n\nTransactions\nCurrent Transactions: 0\nCache\nCurrent Cache Size: 9\n"
+	    "Cache Hits: 9\nCache Mi",
+	    0,
+	    "hiwat_dns_cache_hits_total{server=\"resolved\"} 2\nhiwat_dns_cache_misses_total{server=\"resolved\"} 3\n"
+	    "hiwat_dns_cache_entries{cache=\"rrset\",server=\"resolved\"} 1\n" },
 	{ "JSON by varlink", resolved_statistics_parse, "{\"parameters\":{\"cache\":{\"size\":5,\"hits\":7,\"misses\":9}}}",
 	    0, "hiwat_dns_cache_misses_total{server=\"resolved\"} 9\n" },
 	{ "resolvectl status is another output", resolved_statistics_parse, "Global\n       Protocols: -LLMNR -mDNS\n",

@@ -61,6 +61,16 @@ static const struct {
 	    DNS("cache_evictions_total") "5\n" DNS(
 		"cache_misses_total") "7\n"
 				      "!hiwat_dns_upstream_queries_total{server=\"dnsmasq\",upstream=\"192.0.2.1#53\"}\n" },
+	{ "a host of the same name, RFC 5424, and only the messages",
+	    "Mar  3 02:11:40 dnsmasq dnsmasq[712]: cache size 150, 3/2041 cache insertions re-used unexpired cache "
+	    "entries.\n"
+	    "<30>1 2026-03-03T02:11:40.123456Z dnsmasq dnsmasq 712 - - queries forwarded 812, queries answered locally "
+	    "4711\n"
+	    "server 192.0.2.1#53: queries sent 700, retried or failed 2\n",
+	    DNS("cache_insertions_total") "2041\n" DNS(
+		"cache_misses_total") "812\n"
+				      "hiwat_dns_upstream_queries_total{server=\"dnsmasq\",upstream=\"192.0.2.1#53\"} "
+				      "700\n" },
 	{ "no dump", "Mar  3 02:11:40 gw dnsmasq[712]: started, version 2.90 cachesize 150\n", NULL },
 	{ "another program's words", "gw monit[1]: cache size 150, 1/2 cache insertions re-used unexpired cache entries.\n",
 	    NULL },

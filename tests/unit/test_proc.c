@@ -129,6 +129,17 @@ static const struct parsed_row rows[] = {
 	    CPUS2 "  0:          1          2   IO-APIC-edge      timer\nERR:          0\nMIS:          7\n" CPUS2
 		  "  0:          5       ",
 	    0, "hiwat_interrupts_total{device=\"timer\",irq=\"0\"} 3\nhiwat_interrupts_total{device=\"\",irq=\"MIS\"} 7\n" },
+	{ "two dumps, the last breaks off and an editor ended its line", proc_interrupts_parse,
+	    CPUS2
+	    "  0:          1          2   IO-APIC-edge      timer\nLOC:          1          2   Local timer interrupts\n"
+	    "TLB:          1          2   TLB shootdowns\nMCE:          1          2   Machine check exceptions\n"
+	    "ERR:          0\nMIS:          7\n" CPUS2
+	    "  0:          5          6   IO-APIC-edge      timer\n  1:          5\n",
+	    0, "hiwat_interrupts_total{device=\"timer\",irq=\"0\"} 3\nhiwat_interrupts_total{device=\"\",irq=\"MIS\"} 7\n" },
+	{ "two dumps, the last breaks off inside its last row", proc_stat_parse,
+	    "cpu  100 2 300 4000\ncpu0 100 2 300 4000\nprocs_running 1\nsoftirq 11 1 1 1 1 1 1 1 1 1 2\n"
+	    "cpu  200 2 300 4000\ncpu0 200 2 300 4000\nprocs_running 1\nsoftirq 12 1 1",
+	    0, "hiwat_cpu_seconds_total{mode=\"user\"} 1\nhiwat_softirqs_total{vector=\"RCU\"} 2\n" },
 	{ "the same labels twice are one series", proc_interrupts_parse,
 	    CPUS2 "  3:          1          2   XT-PIC  a\n  3:          1          2   XT-PIC  a\n", 0,
 	    "hiwat_interrupts_total{device=\"a\",irq=\"3\"} 6\n" },
@@ -244,6 +255,17 @@ static const struct parsed_row rows[] = {
 	    "00000003 00000002 00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 "
 	    "00000000\n",
 	    0, "hiwat_softnet_processed_total 3\nhiwat_parse_unknown_lines_total{source=\"softnet-stat\"} 1\n" },
+	{ "two dumps with CPU numbers, the last breaks off", proc_softnet_stat_parse,
+	    "00000001 00000002 00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 "
+	    "00000000\n"
+	    "00000001 00000002 00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 "
+	    "00000001\n"
+	    "00000001 00000002 00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 "
+	    "00000002\n"
+	    "00000009 00000002 00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 "
+	    "00000000\n"
+	    "00000009 000000",
+	    0, "hiwat_softnet_processed_total 3\nhiwat_softnet_dropped_total 6\n" },
 	{ "two dumps without CPU numbers: a prompt parts them", proc_softnet_stat_parse,
 	    "$ cat /proc/net/softnet_stat\n"
 	    "00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n"

@@ -157,6 +157,11 @@ static const struct parsed_row rows[] = {
 	    "  pool: tank\n state: ONLINE\nconfig:\n\n\tNAME  STATE  READ WRITE CKSUM\n\ttank  ONLINE  0  0  0\n\t  da0  "
 	    "ONLINE  1  2",
 	    0, ERRORS("da0", "read", "1") "!hiwat_zpool_vdev_errors_total{kind=\"write\",pool=\"tank\",vdev=\"da0\"}\n" },
+	{ "two outputs, the last breaks off in its last line", zpool_status_parse,
+	    POOL("  scan: none requested\n") "\n  pool: tank\n state: ONLINE\nconfig:\n\n"
+					     "\tNAME        STATE     READ WRITE CKSUM\n\ttank        ONLINE       0     0  "
+					     "   9\n\nerrors: No kn",
+	    0, ERRORS("tank", "checksum", "0") "hiwat_zpool_data_errors{pool=\"tank\"} 0\n" },
 	{ "breaks off before the logs", zpool_status_parse,
 	    "  pool: tank\n state: ONLINE\nconfig:\n\n\tNAME  STATE  READ WRITE CKSUM\n\ttank  ONLINE  0  0  0\n\t  da0  "
 	    "ONL",
