@@ -143,6 +143,9 @@ kl_line(struct kernel_log *k, const struct kl_line *line)
 
 	if (at.text.n < 5)
 		return;
+	text_skip(&at.text, "#011"); /* a tab as rsyslog keeps it */
+	if (at.text.n == 0)
+		return;
 	char c = *at.text.p;
 	if (c == '\t' || c == ' ') {
 		at.text = text_trim(at.text);

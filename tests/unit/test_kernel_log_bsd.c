@@ -3,6 +3,11 @@
 #include "unit.h"
 
 static const struct kernel_log_row rows[] = {
+	{ "mps, its tab escaped by rsyslog",
+	    "Mar  3 02:11:40 h kernel: #011(da0:mps0:0:3:0): WRITE(10). CDB: 2a 00 00 12 34 56 00 00 08 00 length 4096 SMID "
+	    "310 "
+	    "Command timeout on target 3(0x000c) 60000 set, 60.1 elapsed\n",
+	    "T da0 WRITE(10) 1;" },
 	/* ata(4) */
 	{ "release 4 resets and gives no LBA",
 	    "ad0: READ command timeout tag=0 serv=0 - resetting\n"
