@@ -36,6 +36,7 @@ struct member {
 static char dir[64];
 static struct store *store;
 static struct member members[2];
+static struct notifier *running;
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static char logged[65536];
 
@@ -155,6 +156,8 @@ teardown(void)
 {
 	char command[128];
 
+	notifier_stop(running); /* after a test that failed */
+	running = NULL;
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)
 		end(&members[i]);
 	store_close(store);
@@ -250,6 +253,16 @@ waiting(void)
 	return n;
 }
 
+static void
+deliver_all(void)
+{
+	uint64_t until = clock_mono_ns() + PATIENCE_NS;
+
+	while (waiting() > 0 && clock_mono_ns() < until)
+		nap();
+	ck_assert_uint_eq(waiting(), 0);
+}
+
 static struct notifier *
 notifier(struct route *route, const char **urls, size_t n_members)
 {
@@ -275,7 +288,15 @@ notifier(struct route *route, const char **urls, size_t n_members)
 	buf_init(&why, 400);
 	ck_assert_int_eq(notifier_start(route, 1, store, &n, &why), 0);
 	buf_fini(&why);
+	running = n;
 	return n;
+}
+
+static void
+stop(struct notifier *n)
+{
+	running = NULL;
+	notifier_stop(n);
 }
 
 /* What amtool tells of the alerts; which: an option of its query. Owned. */
@@ -364,8 +385,7 @@ START_TEST(from_beginning_to_end)
 	incident.level = incident.worst_level = incident.lines[0].level = RULE_LEVEL_CRITICAL;
 	put(&incident, "escalate");
 	ck_assert(come_to(&members[0], "--silenced severity=critical", 1));
-	while (waiting() > 0)
-		nap();
+	deliver_all();
 	/* Told no more as a warning, that one ends; told again, this one lasts longer than its life. */
 	ck_assert(come_to(&members[0], "--silenced severity=warning", 0));
 	ck_assert(come_to(&members[0], "--silenced severity=critical", 1));
@@ -381,8 +401,7 @@ START_TEST(from_beginning_to_end)
 	json_decref(alerts);
 
 	put_end(&incident);
-	while (waiting() > 0)
-		nap();
+	deliver_all();
 	alerts = alerts_of(&members[0], "--silenced");
 	ck_assert_uint_eq(json_array_size(alerts), 0);
 	json_decref(alerts);
@@ -392,7 +411,7 @@ START_TEST(from_beginning_to_end)
 	put(&incident, "was");
 	ck_assert(come_to(&members[0], "--silenced", 1));
 	ck_assert(come_to(&members[0], "--silenced", 0));
-	notifier_stop(n);
+	stop(n);
 	incident_fini(&incident);
 }
 END_TEST
@@ -411,8 +430,7 @@ START_TEST(members_come_and_go)
 	snprintf(down, sizeof(down), "%s: Failed to connect", members[1].url);
 	struct notifier *n = notifier(&route, urls, 2);
 	put(&incident, "trigger");
-	while (waiting() > 0)
-		nap();
+	deliver_all();
 	ck_assert(come_to(&members[0], "", 1));
 	ck_assert_msg(was_logged("delivered: http://127.0.0.1:") && was_logged(down), "%s", logged);
 	notifier_stats(n, 0, &stats);
@@ -438,12 +456,11 @@ START_TEST(members_come_and_go)
 	ck_assert(stats.failing);
 	ck_assert_uint_eq(waiting(), 1);
 	start(&members[0], 0);
-	while (waiting() > 0)
-		nap();
+	deliver_all();
 	ck_assert(come_to(&members[0], "", 0));
 	notifier_stats(n, 0, &stats);
 	ck_assert_uint_eq(stats.delivered, 2);
-	notifier_stop(n);
+	stop(n);
 	incident_fini(&incident);
 }
 END_TEST
@@ -472,7 +489,7 @@ START_TEST(collector_goes_and_comes)
 		struct notifier *n = notifier(&route, urls, 1);
 
 		ck_assert(come_to(&members[0], "", N / 2));
-		notifier_stop(n);
+		stop(n);
 		ck_assert(come_to(&members[0], "", 0));
 	}
 }
