@@ -1,6 +1,7 @@
 /*
  * vmstat -z: "ITEM SIZE LIMIT USED FREE REQUESTS" and, from FreeBSD 8 on, FAILURES or FAIL and more; rows are a name, a colon
- * and numbers with commas between. The heading says which number is which. A limit of 0 is none.
+ * and numbers with commas between. The heading says which number is which; domemstat_zone() of FreeBSD 12 and later prints
+ * no blank between FAIL and SLEEP. A limit of 0 is none.
  */
 #include "vmstat.h"
 
@@ -37,14 +38,17 @@ is_heading(struct text line, struct table *table)
 		return false;
 	while (text_word(&line, &word) && table->n < COLUMNS_MAX) {
 		enum column column = OTHER;
+		bool is_two = text_eq(word, "FAILSLEEP");
 		if (text_eq(word, "LIMIT"))
 			column = LIMIT;
 		else if (text_eq(word, "USED"))
 			column = USED;
-		else if (text_eq(word, "FAILURES") || text_eq(word, "FAIL"))
+		else if (text_eq(word, "FAILURES") || text_eq(word, "FAIL") || is_two)
 			column = FAILURES;
 		has_used |= column == USED;
 		table->columns[table->n++] = column;
+		if (is_two && table->n < COLUMNS_MAX)
+			table->columns[table->n++] = OTHER;
 	}
 	return has_used;
 }

@@ -149,7 +149,7 @@ static const struct {
 	    "12345\n",
 	    0, ZONE("used", "PIPE", "6") "!hiwat_zone_failures_total{zone=\"PIPE\"}\n" },
 	{ "FreeBSD 14, wide numbers, a name twice and one with a colon", vmstat_z_parse,
-	    "ITEM                   SIZE  LIMIT     USED     FREE      REQ     FAIL SLEEP XDOMAIN\n"
+	    "ITEM                   SIZE  LIMIT     USED     FREE      REQ     FAILSLEEP XDOMAIN\n"
 	    "pf states:              296, 100000,     12,     65,   43764,   1,   0,   0\n"
 	    "pf states:              296, 100000,     30,     65,   43764,   2,   0,   0\n"
 	    "tcp: a:                   8,      0,4372990387,     65,   43764,   0,   0,   0\n",
