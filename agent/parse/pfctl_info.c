@@ -197,6 +197,18 @@ is_label(struct text t)
 	return t.n > 0 && !text_ends(t, "hard limit");
 }
 
+/* A number as printed, which may be close to 2^64; one below zero counts as none. */
+static bool
+is_count(struct text word, uint64_t *value)
+{
+	bool is_negative = text_skip(&word, "-");
+
+	if (!text_is_u64(word, value))
+		return false;
+	*value = is_negative ? 0 : *value;
+	return true;
+}
+
 /*
  * The label ends at the first word of digits alone. Behind the number stands nothing or a rate; a rate that is cut off is
  * nothing to worry about. is_plain: no row has more behind its number, so that its end can be believed.
@@ -206,12 +218,12 @@ row_of(struct text line, bool cut, bool is_plain, struct row *row)
 {
 	struct text rest = line, word;
 
-	if (!text_word(&rest, &word) || text_is_u64(word, &row->value))
+	if (!text_word(&rest, &word) || is_count(word, &row->value))
 		return false;
 	do {
 		if (!text_word(&rest, &word))
 			return false;
-	} while (!text_is_u64(word, &row->value));
+	} while (!is_count(word, &row->value));
 	row->label = text_trim((struct text){ line.p, (size_t)(word.p - line.p) });
 	size_t end = (size_t)(word.p + word.n - line.p);
 	row->is_bare = end == line.n && end < NUMBER_END;

@@ -97,11 +97,11 @@ read_limit(struct reader *r, struct text line, bool cut)
 	char *label = NULL;
 	bool is_limited = false;
 
-	long at = text_find(line, " hard limit ");
+	long at = text_find(line, "hard limit");
 	if (at >= 0) {
 		before.n = (size_t)at;
-		rest = (struct text){ line.p + at + strlen(" hard limit "), line.n - (size_t)at - strlen(" hard limit ") };
-		size_t width = rest.n;
+		rest = (struct text){ line.p + at + strlen("hard limit"), line.n - (size_t)at - strlen("hard limit") };
+		size_t width = rest.n > 0 ? rest.n - 1 : 0;
 		if (!name_before(before, &name) || !text_word(&rest, &value) || !text_is_u64(value, &limit) ||
 		    text_trim(rest).n > 0) {
 			r->n_unknown += !cut;

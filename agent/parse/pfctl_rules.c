@@ -68,13 +68,18 @@ add_table(struct arena *arena, Hiwat__Pf *pf, struct text name)
 	return RECORD_ROW(arena, pf, overload_tables, pf_overload_table, name) != NULL ? HIWAT_OK : HIWAT_E_NOMEM;
 }
 
-/* Every "overload <NAME>" outside quotes and comments; a name counts when its '>' is there. */
+/*
+ * Every "overload <NAME>" outside quotes and comments; a name counts when its '>' is there. *is_open: the last line ended
+ * between the word and the name, as mailers, terminals and the backslash of pf.conf break it.
+ */
 static int
-read_overloads(struct arena *arena, Hiwat__Pf *pf, struct text line, bool *found)
+read_overloads(struct arena *arena, Hiwat__Pf *pf, struct text line, bool *is_open, bool *found)
 {
-	bool quoted = false;
+	bool quoted = false, was_open = *is_open;
 
-	for (; line.n > 0; line.p++, line.n--) {
+	*is_open = false;
+	line = text_trim(line);
+	for (; line.n > 0; line.p++, line.n--, was_open = false) {
 		if (*line.p == '"')
 			quoted = !quoted;
 		if (quoted)
@@ -82,9 +87,10 @@ read_overloads(struct arena *arena, Hiwat__Pf *pf, struct text line, bool *found
 		if (*line.p == '#')
 			return HIWAT_OK;
 		struct text t = line, name;
-		if (!text_skip(&t, "overload"))
+		if (!was_open && !text_skip(&t, "overload"))
 			continue;
 		text_skip_blanks(&t);
+		*is_open = t.n == 0 || text_eq(t, "\\");
 		if (!text_skip(&t, "<") || !text_until(&t, '>', &name))
 			continue;
 		name = text_trim(name);
@@ -103,7 +109,7 @@ pfctl_rules_parse(const struct parse_input *in, struct arena *arena, Hiwat__Reco
 {
 	struct text rest = in->text, line;
 	uint64_t n_rules = 0, n_unknown = 0;
-	bool cut;
+	bool is_open = false, cut;
 
 	Hiwat__Pf *pf = RECORD_ONE(arena, out, pf, pf);
 	if (pf == NULL)
@@ -112,7 +118,7 @@ pfctl_rules_parse(const struct parse_input *in, struct arena *arena, Hiwat__Reco
 		bool found = false;
 		if (pfctl_is_chatter(line) || pfctl_is_border(line))
 			continue;
-		int err = read_overloads(arena, pf, line, &found);
+		int err = read_overloads(arena, pf, line, &is_open, &found);
 		if (err != HIWAT_OK)
 			return err;
 		if (found || is_rule(line))

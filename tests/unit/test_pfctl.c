@@ -153,6 +153,14 @@ static const struct {
 	{ "not root", pfctl_info_parse, "pfctl: /dev/pf: Permission denied\n", HIWAT_E_DENIED, "" },
 	{ "not root, in securelevel words", pfctl_info_parse,
 	    "No ALTQ support in kernel\npfctl: DIOCGETSTATUS: Operation not permitted\n", HIWAT_E_DENIED, "" },
+	{ "below zero is zero", pfctl_info_parse,
+	    STATUS "State Table                          Total             Rate\n"
+		   "  current entries                       -3               \n"
+		   "  searches            18446744073709551609            1.0/s\n"
+		   "  inserts                               20           -1.0/s\n" COUNTERS,
+	    0,
+	    "hiwat_pf_states 0\nhiwat_pf_state_searches_total 18446744073709551609\nhiwat_pf_state_inserts_total "
+	    "20\n!" UNKNOWN("info") "\n" },
 	{ "no pf", pfctl_info_parse, "pfctl: /dev/pf: No such file or directory", HIWAT_E_MISSING, "" },
 	{ "something else", pfctl_info_parse, "40/60/100/9000 mbuf clusters in use\n", HIWAT_E_NODATA, "" },
 	/* ---------------------------------------------------------------------------------------------------- memory */
@@ -179,6 +187,10 @@ static const struct {
 	{ "a limit that is none", pfctl_memory_parse,
 	    "states        hard limit 4294967295\nfrags         hard limit        0\n", 0,
 	    "!hiwat_pf_limit{pool=\"states\"}\n!hiwat_pf_limit{pool=\"frags\"}\n" },
+	{ "tabs for blanks", pfctl_memory_parse,
+	    "states\thard limit\t10000\nsrc-nodes\tunlimited\nfrags\thard limit\t5000\n", 0,
+	    "hiwat_pf_limit{pool=\"states\"} 10000\nhiwat_pf_limit{pool=\"frags\"} "
+	    "5000\n!hiwat_pf_limit{pool=\"src-nodes\"}\n" },
 	{ "limits denied", pfctl_memory_parse, "pfctl: /dev/pf: Permission denied", HIWAT_E_DENIED, "" },
 	{ "no limits", pfctl_memory_parse, "tcp.first                   120s\n", HIWAT_E_NODATA, "" },
 	/* -------------------------------------------------------------------------------------------------- timeouts */
@@ -216,6 +228,13 @@ static const struct {
 		"rules") "\n" },
 	{ "half a name", pfctl_rules_parse, "pass in keep state (max-src-conn 5, overload <bad_ho", 0,
 	    "!hiwat_pf_overload_table{table=\"bad_ho\"}\n" },
+	{ "broken before the name", pfctl_rules_parse,
+	    "pass in all flags S/SA keep state (max-src-conn 5, overload\n<mailed> flush)\n"
+	    "pass in keep state (overload \\\n    <configured> flush)\npass in keep state (overload\n# <not> this\n<nor> "
+	    "this\n",
+	    0,
+	    "hiwat_pf_overload_table{table=\"mailed\"} 1\nhiwat_pf_overload_table{table=\"configured\"} 1\n"
+	    "!hiwat_pf_overload_table{table=\"not\"}\n!hiwat_pf_overload_table{table=\"nor\"}\n" },
 	{ "no rules", pfctl_rules_parse, "Status: Disabled\n", HIWAT_E_NODATA, "" },
 	/* ---------------------------------------------------------------------------------------------------- tables */
 	{ "tables with details", pfctl_tables_parse,
