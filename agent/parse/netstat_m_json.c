@@ -1,6 +1,7 @@
 /*
  * netstat --libxo json -m: flat members of "mbuf-statistics". The page-size pool is "jumbo-" among the pools and "jumbop-"
- * among the requests; "bytes" are kilobytes; failures are requests denied and sleeps requests delayed.
+ * among the requests; "bytes" are kilobytes; failures are requests denied and sleeps requests delayed. Text without any
+ * member is tried as the lines that netstat prints by itself.
  */
 #include "netstat.h"
 
@@ -142,6 +143,8 @@ netstat_m_json_parse(const struct parse_input *in, struct arena *arena, Hiwat__R
 	while (json_next(&scan, &member))
 		take_member(&s, &member);
 	struct mbuf_dump *dump = is_complete(&s.dump) || !s.has_last ? &s.dump : &s.last;
+	if (mbuf_dump_is_empty(dump) && netstat_m_json_recognise(in->text) == 0 && netstat_m_recognise(in->text) > 0)
+		return netstat_m_parse(in, arena, out, why);
 	if (mbuf_dump_is_empty(dump))
 		return refuse(in->text, "netstat --libxo json -m", why);
 	if (mbuf_dump_has(dump, MBUF_JUMBO_9K, MBUF_IN_USE))

@@ -1,6 +1,6 @@
 /*
  * vmstat --libxo json -i: a list of objects with name, total and rate, then "total-interrupts". With -w more lists follow in
- * the same "interrupt-statistics": differences, which do not count.
+ * the same "interrupt-statistics": differences, which do not count. A vmstat without libxo has answered in its table.
  */
 #include "vmstat.h"
 
@@ -77,7 +77,10 @@ vmstat_i_json_parse(const struct parse_input *in, struct arena *arena, Hiwat__Re
 	}
 	if (err != HIWAT_OK)
 		return parse_fail(why, err, "too large");
-	if (rows.interrupt->n_sources == 0 && rows.interrupt->all == NULL)
+	bool is_empty = rows.interrupt->n_sources == 0 && rows.interrupt->all == NULL;
+	if (is_empty && vmstat_i_json_recognise(in->text) == 0 && vmstat_i_recognise(in->text) > 0)
+		return vmstat_i_parse(in, arena, out, why);
+	if (is_empty)
 		return refuse(in->text, "vmstat --libxo json -i", why);
 	return HIWAT_OK;
 }

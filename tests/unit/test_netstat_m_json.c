@@ -56,7 +56,8 @@ static const struct {
 	{ "no number", "{\"mbuf-current\":null,\"mbuf-cache\":{},\"mbuf-total\":1.5}", HIWAT_E_NODATA, "" },
 	{ "empty", "", HIWAT_E_NODATA, "" },
 	{ "another document", "{\"interrupt-statistics\":{\"interrupt\":[]}}", HIWAT_E_NODATA, "" },
-	{ "text", "257/1018/1275 mbufs in use (current/cache/total)\n", HIWAT_E_NODATA, "" },
+	{ "text, behind the end of a container", "}\n257/1018/1275 mbufs in use (current/cache/total)\n", 0,
+	    POOL("in_use", "mbuf", "257") POOL("cached", "mbuf", "1018") },
 };
 
 START_TEST(row)

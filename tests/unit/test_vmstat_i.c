@@ -160,6 +160,8 @@ static const struct {
 	    "}{\"interrupt-statistics\":{\"interrupt\":[{\"name\":\"irq1: "
 	    "a\",\"total\":6,\"rate\":0}]}}}],\"total-interrupts\":6}",
 	    0, ROW("1", "a", "6") ALL("6") },
+	{ "JSON was asked for, a table came", vmstat_i_json_parse, HEAD "irq1: atkbd0    10          0\n", 0,
+	    ROW("1", "atkbd0", "10") },
 	{ "JSON of mbufs", vmstat_i_json_parse, "{\"mbuf-statistics\":{\"mbuf-current\":7}}", HIWAT_E_NODATA, "" },
 	{ "JSON with other names and totals", vmstat_i_json_parse, "{\"zones\":[{\"name\":\"a\",\"total\":7}]}",
 	    HIWAT_E_NODATA, "" },
