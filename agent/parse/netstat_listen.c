@@ -73,10 +73,11 @@ netstat_listen_parse(const struct parse_input *in, struct arena *arena, Hiwat__R
 	struct text rest = last_dump(in->text, is_title), line;
 	struct record_index index;
 	struct queue q;
-	bool cut;
+	bool has_title = rest.n > 0, cut;
 
-	if (rest.n == 0)
-		return refuse(in->text, "netstat -L", why);
+	/* The rows speak for themselves where the title is missing. */
+	if (!has_title)
+		rest = in->text;
 	Hiwat__Net *net = RECORD_ONE(arena, out, net, net);
 	if (net == NULL)
 		return parse_fail(why, HIWAT_E_NOMEM, "too large");
@@ -86,6 +87,8 @@ netstat_listen_parse(const struct parse_input *in, struct arena *arena, Hiwat__R
 		if (!cut && split_row(line, &q) && add_row(&q, &index, net) != HIWAT_OK)
 			return parse_fail(why, HIWAT_E_NOMEM, "too large");
 	}
+	if (net->n_listen_queues == 0 && !has_title)
+		return refuse(in->text, "netstat -L", why);
 	if (net->n_listen_queues == 0)
 		return parse_fail(why, HIWAT_E_NODATA, "netstat -L printed no queue");
 	return HIWAT_OK;

@@ -163,19 +163,19 @@ netstat_s_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record
 			is_ours |= opened == SECTION_TCP;
 			continue;
 		}
-		if ((section != SECTION_TCP && section != SECTION_STATES) || !text_word(&line, &word) ||
-		    !printed_count(word, &value))
+		/* Without any heading the lines were picked from the output; the labels belong to TCP alone. */
+		if (section == SECTION_OTHER || !text_word(&line, &word) || !printed_count(word, &value))
 			continue;
 		line = text_trim(line);
-		if (section == SECTION_TCP)
+		if (section != SECTION_STATES)
 			take_counter(&dump, line, value);
-		else
+		if (section != SECTION_TCP)
 			take_state(&dump, line, value);
 	}
 	/* Counters do not vanish within a boot: a dump that lacks one of the dump before breaks off. */
 	if ((before.has & ~dump.has) != 0)
 		dump = before;
-	if (!is_ours)
+	if (!is_ours && dump.has == 0 && dump.has_state == 0)
 		return refuse(in->text, "netstat -s", why);
 	if (dump.has == 0 && dump.has_state == 0)
 		return parse_fail(why, HIWAT_E_NODATA, "netstat -s printed no counter of use");

@@ -1,7 +1,8 @@
 /*
  * pfctl -s info: print_status() of pfctl_parser.c in OpenBSD and FreeBSD. Rows are a label and a number, with a rate behind
  * it once the filter was ever enabled; the same labels return under several headings, so the heading decides. A text may
- * hold several dumps: each fills a message of its own and the last complete one counts.
+ * hold several dumps: each fills a message of its own and the last complete one counts. A dump begins with its status, or,
+ * where that is missing, with the first heading.
  *
  * An ordinary user of FreeBSD 15.1 is answered with "Disabled" and zeros instead of an error. Where the kernel's lists are
  * missing from such a dump, it contradicts itself and is refused; where they are there but zero, the text alone cannot tell
@@ -111,7 +112,7 @@ is_complete(const struct reader *r)
 }
 
 static int
-start_dump(struct reader *r, struct text status, bool cut)
+start_dump(struct reader *r)
 {
 	if (is_complete(r))
 		r->best = r->dump;
@@ -119,7 +120,6 @@ start_dump(struct reader *r, struct text status, bool cut)
 	if (r->dump.pf == NULL)
 		return HIWAT_E_NOMEM;
 	hiwat__pf__init(r->dump.pf);
-	read_status(r->dump.pf, status, cut);
 	r->section = HEAD;
 	return HIWAT_OK;
 }
@@ -370,19 +370,29 @@ is_interface_row(struct text line)
 static int
 read_line(struct reader *r, struct text line, bool cut)
 {
+	enum section section;
+	int err = HIWAT_OK;
 	long at = text_find(line, "Status: Enabled");
 	if (at < 0)
 		at = text_find(line, "Status: Disabled");
-	if (at >= 0)
-		return start_dump(r, (struct text){ line.p + at, line.n - (size_t)at }, cut);
+	if (at >= 0) {
+		if ((err = start_dump(r)) == HIWAT_OK)
+			read_status(r->dump.pf, (struct text){ line.p + at, line.n - (size_t)at }, cut);
+		return err;
+	}
 	if (pfctl_is_chatter(line))
 		return HIWAT_OK;
 	if (pfctl_is_border(line)) {
 		r->section = ELSEWHERE;
 		return HIWAT_OK;
 	}
-	if (r->section != NO_DUMP && r->section != ELSEWHERE && heading(line, &r->section)) {
-		r->dump.saw_counters |= r->section == COUNTERS;
+	if (r->section != ELSEWHERE && heading(line, &section)) {
+		/* Whoever saved the text may have left out its first line. */
+		bool is_again = section == STATES && r->dump.n_state_rows > 0 && !r->dump.pf->has_enabled;
+		if ((r->section == NO_DUMP || is_again) && (err = start_dump(r)) != HIWAT_OK)
+			return err;
+		r->section = section;
+		r->dump.saw_counters |= section == COUNTERS;
 		return HIWAT_OK;
 	}
 	switch (r->section) {
@@ -416,10 +426,11 @@ pfctl_info_parse(const struct parse_input *in, struct arena *arena, Hiwat__Recor
 		if (err != HIWAT_OK)
 			return err;
 	}
-	if (r.dump.pf == NULL)
-		return pfctl_refuse(in->text, "pfctl -s info", why);
 	const struct dump *d = r.best.pf != NULL && !is_complete(&r) ? &r.best : &r.dump;
-	if (d->pf->enabled == 0 && d->saw_counters && !d->pf->has_state_searches_total && d->pf->n_counters == 0)
+	if (d->pf == NULL || (!d->pf->has_enabled && !d->pf->has_states && d->pf->n_counters == 0))
+		return pfctl_refuse(in->text, "pfctl -s info", why);
+	if (d->pf->has_enabled && d->pf->enabled == 0 && d->saw_counters && !d->pf->has_state_searches_total &&
+	    d->pf->n_counters == 0)
 		return parse_fail(why, HIWAT_E_IMPLAUSIBLE,
 		    "says Disabled and lists no counters: pfctl was run by a user who may not see the packet filter");
 	out->pf = d->pf;

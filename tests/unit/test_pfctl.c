@@ -161,6 +161,13 @@ static const struct {
 	    0,
 	    "hiwat_pf_states 0\nhiwat_pf_state_searches_total 18446744073709551609\nhiwat_pf_state_inserts_total "
 	    "20\n!" UNKNOWN("info") "\n" },
+	{ "without its first line", pfctl_info_parse,
+	    TABLE "  half-open tcp                          3                 \n" COUNTERS, 0,
+	    "hiwat_pf_states 12\nhiwat_pf_half_open_states 3\nhiwat_pf_counter_total{counter=\"memory\"} 5\n"
+	    "!hiwat_pf_enabled\n!hiwat_pf_running_seconds\n!" UNKNOWN("info") "\n" },
+	{ "two dumps without their first lines", pfctl_info_parse, ZEROS TABLE COUNTERS, 0,
+	    "hiwat_pf_states 12\nhiwat_pf_counter_total{counter=\"memory\"} 5\n!" UNKNOWN("info") "\n" },
+	{ "a heading alone", pfctl_info_parse, "Counters\nState Table\n", HIWAT_E_NODATA, "" },
 	{ "no pf", pfctl_info_parse, "pfctl: /dev/pf: No such file or directory", HIWAT_E_MISSING, "" },
 	{ "something else", pfctl_info_parse, "40/60/100/9000 mbuf clusters in use\n", HIWAT_E_NODATA, "" },
 	/* ---------------------------------------------------------------------------------------------------- memory */
