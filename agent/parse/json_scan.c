@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "arena.h"
 #include "err.h"
 
 static void
@@ -101,6 +102,70 @@ json_next(struct json_scan *s, struct json_member *m)
 		s->rest.n--;
 	}
 	return false;
+}
+
+/* Bytes of the string at t with its quotes when it goes over one line end; 0 for any other. */
+static size_t
+broken_string(struct text t)
+{
+	size_t n = 1, n_ends = 0;
+
+	for (; n < t.n && t.p[n] != '"'; n += t.p[n] == '\\' ? 2 : 1)
+		n_ends += t.p[n] == '\n';
+	if (n >= t.n || n_ends != 1)
+		return 0;
+	struct text rest = { t.p + n + 1, t.n - n - 1 };
+	skip_space(&rest);
+	return rest.n > 0 && (*rest.p == ':' || ends_scalar(*rest.p)) ? n + 1 : 0;
+}
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static size_t
+longest_line(struct text text)
+{
+	struct text line;
+	size_t longest = 0;
+
+	while (text_line(&text, &line, NULL))
+		longest = line.n > longest ? line.n : longest;
+	return longest;
+}
+
+int
+json_unwrap(struct arena *arena, struct text *text)
+{
+	struct text t = *text;
+	size_t longest = longest_line(t), len = 0, in_line = 0, in_string = 0;
+	char *out = arena_calloc(arena, t.n + 1, 1);
+
+	if (out == NULL)
+		return HIWAT_E_NOMEM;
+	for (size_t i = 0; i<t.n; i++, in_string -= in_string> 0) {
+		char c = t.p[i];
+		struct text rest = { t.p + i, t.n - i }, string;
+		if (c == '"' && in_string == 0 && (in_string = broken_string(rest)) == 0 && take_string(&rest, &string))
+			in_string = string.n + 2;
+		size_t end = i + (c == '\r' && i + 1 < t.n && t.p[i + 1] == '\n');
+		bool is_number = len > 0 && is_digit(out[len - 1]) && end + 1 < t.n && is_digit(t.p[end + 1]);
+		if (t.p[end] != '\n' || (in_string == 0 && !is_number)) {
+			out[len++] = c;
+			in_line = c == '\n' ? 0 : in_line + 1;
+			continue;
+		}
+		/* A line that is full was broken anywhere, a shorter one behind a hyphen or at a blank. */
+		if (in_string > 0 && in_line < longest && out[len - 1] != '-')
+			out[len++] = ' ';
+		in_string -= end - i;
+		i = end;
+		in_line = 0;
+	}
+	*text = (struct text){ out, len };
+	return HIWAT_OK;
 }
 
 /* One \uXXXX as UTF-8; what is no code point of its own becomes '?'. */

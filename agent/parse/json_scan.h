@@ -8,6 +8,8 @@
 
 #include "scan.h"
 
+struct arena;
+
 struct json_scan {
 	struct text rest;
 	unsigned depth; /* open containers; a closing one too many is ignored */
@@ -25,6 +27,12 @@ struct json_member {
  * given, as it may be cut. False at the end.
  */
 bool json_next(struct json_scan *s, struct json_member *m);
+
+/*
+ * Joins strings and numbers that a mailer or a terminal broke: JSON holds no line ends in them. A string goes on in the next
+ * line when it ends there as a member or its value does; other text stays as it is. HIWAT_E_NOMEM.
+ */
+int json_unwrap(struct arena *arena, struct text *text);
 
 /* Resolves the escapes of a string into out, which has room for value.n + 1 bytes; returns the length. */
 size_t json_unescape(struct text value, char *out);

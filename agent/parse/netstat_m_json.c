@@ -138,6 +138,8 @@ netstat_m_json_parse(const struct parse_input *in, struct arena *arena, Hiwat__R
 	struct json_member member;
 	struct state s;
 
+	if (json_unwrap(arena, &scan.rest) != HIWAT_OK)
+		return parse_fail(why, HIWAT_E_NOMEM, "too large");
 	s.has_last = false;
 	mbuf_dump_reset(&s.dump);
 	while (json_next(&scan, &member))

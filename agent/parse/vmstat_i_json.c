@@ -54,7 +54,7 @@ add_row(struct interrupt_rows *rows, struct text escaped, uint64_t total)
 int
 vmstat_i_json_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record *out, struct parse_reason *why)
 {
-	struct json_scan scan = { .rest = find_document(in->text) };
+	struct text text = in->text;
 	struct interrupt_rows rows;
 	struct json_member m;
 	struct text name = { 0 };
@@ -62,6 +62,9 @@ vmstat_i_json_parse(const struct parse_input *in, struct arena *arena, Hiwat__Re
 	bool has_name = false, is_ours = false;
 	int err = interrupt_rows_init(&rows, arena, out);
 
+	if (err == HIWAT_OK)
+		err = json_unwrap(arena, &text);
+	struct json_scan scan = { .rest = find_document(text) };
 	while (err == HIWAT_OK && json_next(&scan, &m)) {
 		is_ours |= text_eq(m.key, "interrupt-statistics") || text_eq(m.key, "total-interrupts") ||
 		    text_eq(m.key, "interrupt");

@@ -52,6 +52,16 @@ static const struct {
 	{ "with the command and CRLF",
 	    "$ netstat --libxo json -m\r\n{\r\n  \"mbuf-statistics\": {\r\n    \"mbuf-current\": 7\r\n  }\r\n}\r\n", 0,
 	    POOL("in_use", "mbuf", "7") },
+	{ "broken by a terminal: in keys, in a number",
+	    "{\"mbuf-statistics\":{\"mbuf-\n"
+	    "current\":7,\"mbuf-cache\":12\r\n"
+	    "3456789,\"mbuf-total\":8,\"cl\n"
+	    "uster-current\":5}}\r\n",
+	    0,
+	    POOL("in_use", "mbuf", "7") POOL("cached", "mbuf", "123456789") POOL("allocated", "mbuf", "8")
+		POOL("in_use", "cluster", "5") },
+	{ "a stray quote is no broken string", "netstat: no \"such\n{\"mbuf-current\":7,\n\"mbuf-cache\":8}\n", 0,
+	    POOL("in_use", "mbuf", "7") POOL("cached", "mbuf", "8") },
 	{ "pages in bytes", "{\"jumbo-page-size\":4096}", 0, POOL("item_bytes", "jumbo_page", "4096") },
 	{ "no number", "{\"mbuf-current\":null,\"mbuf-cache\":{},\"mbuf-total\":1.5}", HIWAT_E_NODATA, "" },
 	{ "empty", "", HIWAT_E_NODATA, "" },

@@ -160,6 +160,11 @@ static const struct {
 	    "}{\"interrupt-statistics\":{\"interrupt\":[{\"name\":\"irq1: "
 	    "a\",\"total\":6,\"rate\":0}]}}}],\"total-interrupts\":6}",
 	    0, ROW("1", "a", "6") ALL("6") },
+	{ "JSON, broken by a mailer in names", vmstat_i_json_parse,
+	    "{\"interrupt-statistics\":{\"interrupt\":[{\"name\":\"irq1:\n"
+	    "atkbd0\",\"total\":10,\"rate\":0},{\"name\":\"irq16: uhci0 uhci1\",\"total\":5,\"rate\":0},\n"
+	    "{\"name\":\"cpu0:timer\",\"total\":6,\"rate\":0}],\"total-interrupts\":21}}\n",
+	    0, ROW("1", "atkbd0", "10") ROW("16", "uhci0 uhci1", "5") ROW("", "cpu0:timer", "6") ALL("21") },
 	{ "JSON was asked for, a table came", vmstat_i_json_parse, HEAD "irq1: atkbd0    10          0\n", 0,
 	    ROW("1", "atkbd0", "10") },
 	{ "JSON of mbufs", vmstat_i_json_parse, "{\"mbuf-statistics\":{\"mbuf-current\":7}}", HIWAT_E_NODATA, "" },
