@@ -289,9 +289,11 @@ ifconfig_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record 
 	record_index_init(&s.groups, arena);
 	record_index_init(&s.known, arena);
 	while (err == HIWAT_OK && text_line(&rest, &line, &cut)) {
-		/* Of a line that breaks off nothing is certain. */
-		if (cut && !text_ends(line, ")") && !text_ends(line, ">"))
+		/* Of a line that breaks off nothing is certain, nor how many ports a group would have had. */
+		if (cut && !text_ends(line, ")") && !text_ends(line, ">")) {
+			block.is_group = false;
 			continue;
+		}
 		if (is_header(line, &name)) {
 			if (block.name.n > 0)
 				err = write_block(&s, &block);

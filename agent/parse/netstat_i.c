@@ -89,6 +89,28 @@ is_heading(struct text line, struct table *table)
 	return table->n > 0;
 }
 
+/* A heading that was too wide goes on in a line of its other columns. */
+static void
+take_more_headings(struct text *rest, struct table *table)
+{
+	struct text after = *rest, line, word;
+	struct table more = *table;
+
+	if (!text_line(&after, &line, NULL))
+		return;
+	while (text_word(&line, &word)) {
+		bool is_heading = column_of(word) != OTHER || text_eq(word, "Coll") || text_eq(word, "Colls") ||
+		    text_eq(word, "TX-OVR") || text_eq(word, "Flg");
+		if (!is_heading || more.n == COLUMNS_MAX)
+			return;
+		more.columns[more.n++] = column_of(word);
+	}
+	if (more.n == table->n)
+		return;
+	*table = more;
+	*rest = after;
+}
+
 static bool
 begins(struct text line)
 {
@@ -217,6 +239,7 @@ netstat_i_parse(const struct parse_input *in, struct arena *arena, Hiwat__Record
 	if (net == NULL)
 		return parse_fail(why, HIWAT_E_NOMEM, "too large");
 	record_index_init(&index, arena);
+	take_more_headings(&rest, &table);
 	while (text_line(&rest, &line, &cut)) {
 		if (next_row(&rest, line, cut, &table, joined, &row) && add_row(&row, &index, net) != HIWAT_OK)
 			return parse_fail(why, HIWAT_E_NOMEM, "too large");

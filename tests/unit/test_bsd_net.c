@@ -139,6 +139,14 @@ static const struct {
 	    "em0    1500 <Link#1>      00:0d:b9:00:11:22     1.2K     2     0     3000     4     5\n",
 	    HIWAT_E_NODATA, "" },
 
+	{ "broken by a mailer, the heading, too", netstat_i_parse,
+	    "Name    Mtu Network       Address              Ipkts Ierrs Idrop    Opkts Oerrs\nColl\n"
+	    "em0    1500 <Link#1>      00:0d:b9:00:11:22 12345678     2     3 23456789     4\n5\n"
+	    "lo0   16384 <Link#2>      lo0                 99     1     2      88     3     0\n",
+	    0,
+	    COUNT("packets_total", "em0", "in", "12345678") COUNT("errors_total", "em0", "out", "4")
+		COUNT("drops_total", "lo0", "in", "2") COUNT("errors_total", "lo0", "out", "3") },
+
 	/* ------------------------------------------------------------------------------------------------ vmstat -z */
 	{ "FreeBSD 7", vmstat_z_parse,
 	    "ITEM                     SIZE     LIMIT      USED      FREE  REQUESTS  FAILURES\n\n"
@@ -170,6 +178,9 @@ static const struct {
 	{ "vmstat -m", vmstat_z_parse, "         Type InUse MemUse HighUse Requests  Size(s)\n", HIWAT_E_NODATA, "" },
 
 	/* ------------------------------------------------------------------------------------------------- ifconfig */
+	{ "cut in a group's ports", ifconfig_parse,
+	    "lagg0: flags=8843<UP> metric 0 mtu 1500\n\tlaggproto lacp lagghash l2,l3,l4\n\tlaggport: em0 fl", 0,
+	    "hiwat_netif_mtu_bytes{interface=\"lagg0\"} 1500\n!hiwat_link_group_ports{interface=\"lagg0\"}\n" },
 	{ "FreeBSD", ifconfig_parse,
 	    "$ ifconfig -m\nigb0: flags=8943<UP,BROADCAST,RUNNING,PROMISC,SIMPLEX,MULTICAST> metric 0 mtu 9000\n"
 	    "\toptions=503bb<RXCSUM,TXCSUM>\n\tether 00:25:90:aa:bb:cc\n\tmedia: Ethernet autoselect (1000baseT "
