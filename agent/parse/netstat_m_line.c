@@ -163,20 +163,28 @@ column_of(struct text name, enum mbuf_column *column)
 	return false;
 }
 
-/* The columns of a line by its names; false unless each number has one. */
+/*
+ * The columns of a line by its names; false unless each number has one. MBUF_COLUMNS stands for a name of a newer system,
+ * which a line put together cannot be told from a broken one of an old.
+ */
 static bool
 columns_of(const struct statement *st, enum mbuf_column *columns)
 {
 	struct text rest = st->names, name;
+	bool is_any_known = false;
 
 	if (!st->has_names)
 		return false;
 	for (unsigned i = 0; i < st->n; i++) {
 		bool more = text_until(&rest, '/', &name);
-		if (more != (i + 1 < st->n) || !column_of(text_trim(more ? name : rest), &columns[i]))
+		bool is_known = column_of(text_trim(more ? name : rest), &columns[i]);
+		if (more != (i + 1 < st->n) || (!is_known && st->joined))
 			return false;
+		if (!is_known)
+			columns[i] = MBUF_COLUMNS;
+		is_any_known |= is_known;
 	}
-	return true;
+	return is_any_known;
 }
 
 /* As columns_of(), but without names the oldest systems and macOS print "in use" or "in use/allocated". */
@@ -200,8 +208,10 @@ netstat_m_take_columns(const struct statement *st, enum mbuf_row row, struct mbu
 
 	if (!pool_columns_of(st, row, columns))
 		return false;
-	for (unsigned i = 0; i < st->n; i++)
-		mbuf_dump_set(d, row, columns[i], st->values[i]);
+	for (unsigned i = 0; i < st->n; i++) {
+		if (columns[i] != MBUF_COLUMNS)
+			mbuf_dump_set(d, row, columns[i], st->values[i]);
+	}
 	return true;
 }
 
@@ -344,8 +354,10 @@ take_memory(struct mbuf_dump *d, const struct statement *st)
 		return false;
 	/* OpenBSD's (current/peak/max) is what the pools hold; FreeBSD's (current/cache/total) tells used from held. */
 	bool is_held = st->n == 3 && columns[1] == MBUF_PEAK;
-	for (unsigned i = 0; i < st->n; i++)
-		mbuf_dump_set(d, MBUF_BYTES, is_held && i == 0 ? MBUF_ALLOCATED : columns[i], bytes[i]);
+	for (unsigned i = 0; i < st->n; i++) {
+		if (columns[i] != MBUF_COLUMNS)
+			mbuf_dump_set(d, MBUF_BYTES, is_held && i == 0 ? MBUF_ALLOCATED : columns[i], bytes[i]);
+	}
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /*
- * One line of netstat -m: up to four numbers joined by slashes, a label, and mostly the numbers' names in parentheses, joined
- * the same way. The label says the pool, the names say the columns.
+ * One line of netstat -m: numbers joined by slashes, a label, and mostly the numbers' names in parentheses, joined the
+ * same way. The label says the pool, the names say the columns.
  */
 #ifndef HIWAT_AGENT_NETSTAT_M_LINE_H
 #define HIWAT_AGENT_NETSTAT_M_LINE_H
@@ -8,7 +8,7 @@
 #include "mbuf_dump.h"
 #include "scan.h"
 
-#define STATEMENT_NUMBERS_MAX 4
+#define STATEMENT_NUMBERS_MAX 8 /* four were printed so far */
 
 struct statement {
 	uint64_t values[STATEMENT_NUMBERS_MAX];

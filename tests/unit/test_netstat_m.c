@@ -280,7 +280,17 @@ static const struct {
 	    "hello\n1 requests for frobs denied\n8 calls to protocol drain routines\n",
 	    0, POOL("in_use", "mbuf", "7") UNKNOWN("6") },
 	{ "too many numbers",
-	    "1/2/3/4/5 mbuf clusters in use (current/cache/total/max/max)\n1 calls to protocol drain routines\n", 0,
+	    "1/2/3/4/5/6/7/8/9 mbuf clusters in use (current/cache/total/max/a/b/c/d/e)\n1 calls to protocol drain "
+	    "routines\n",
+	    0, NO_POOL("in_use", "cluster") UNKNOWN("1") },
+	{ "names of a newer system",
+	    "1/2/3/4/5 mbuf clusters in use (current/reserved/cache/total/max)\n"
+	    "6K/7K/8K bytes allocated to network (current/held/total)\n1 calls to protocol drain routines\n",
+	    0,
+	    POOL("in_use", "cluster", "1") POOL("cached", "cluster", "3") POOL("allocated", "cluster", "4") POOL("limit",
+		"cluster", "5") "hiwat_mbuf_bytes_in_use 6144\n!hiwat_mbuf_bytes_cached\nhiwat_mbuf_bytes_allocated "
+				"8192\n" NO_UNKNOWN },
+	{ "no name is known", "1/2 mbuf clusters in use (reserved/held)\n1 calls to protocol drain routines\n", 0,
 	    NO_POOL("in_use", "cluster") UNKNOWN("1") },
 
 	/* ------------------------------------------------------------------------------------------------ refusals */
