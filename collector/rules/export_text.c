@@ -117,44 +117,6 @@ parse_condition(struct text_run *t)
 	}
 }
 
-static void
-cut(struct buf *out, size_t len)
-{
-	while (len > 0 && out->data[len - 1] == ' ')
-		len--;
-	out->len = len;
-	out->data[len] = '\0';
-}
-
-static void
-end_sentence(struct text_run *t)
-{
-	if (t->sentence_unknown && !t->keeps_unknown && t->out->len > t->sentence)
-		cut(t->out, t->sentence);
-	t->sentence_unknown = false;
-	t->sentence = t->out->len;
-}
-
-/* Copies text; a parenthesis or a sentence with something unknown in it is left out. */
-static void
-copy_text(struct text_run *t, const char *text, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (text[i] == '(' && t->parenthesis == SIZE_MAX)
-			t->parenthesis = t->out->len;
-		buf_putc(t->out, text[i]);
-		if (text[i] == ')' && t->parenthesis != SIZE_MAX) {
-			if (t->parenthesis_unknown && !t->keeps_unknown && buf_ok(t->out))
-				cut(t->out, t->parenthesis);
-			t->parenthesis = SIZE_MAX;
-			t->parenthesis_unknown = false;
-		} else if (text[i] == '.' && i + 1 < n && text[i + 1] == ' ' && t->parenthesis == SIZE_MAX &&
-		    buf_ok(t->out)) {
-			end_sentence(t);
-		}
-	}
-}
-
 /* Copies text up to the next {{ and stands inside it; false at the end. */
 static bool
 next_action(struct text_run *t)
@@ -163,7 +125,7 @@ next_action(struct text_run *t)
 	size_t n = close != NULL ? (size_t)(open - rest) : t->len - t->at;
 
 	if (t->active)
-		copy_text(t, rest, n);
+		prose_copy(&t->prose, rest, n);
 	t->at += n;
 	if (close == NULL)
 		return false;
@@ -187,20 +149,16 @@ static enum block_end put_block(struct text_run *t);
 static enum block_end
 put_branch(struct text_run *t, bool active)
 {
-	struct text_run before = *t;
+	struct prose outer = t->prose;
+	bool was_active = t->active;
 
 	t->active = active;
-	t->sentence = t->out->len;
-	t->sentence_unknown = false;
-	t->parenthesis = SIZE_MAX;
+	prose_begin(&t->prose, t->out, outer.keeps_unknown);
 	enum block_end end = put_block(t);
-	if (active && buf_ok(t->out))
-		end_sentence(t);
-	t->active = before.active;
-	t->sentence = before.sentence;
-	t->sentence_unknown = before.sentence_unknown;
-	t->parenthesis = before.parenthesis;
-	t->parenthesis_unknown = before.parenthesis_unknown;
+	if (active)
+		prose_end(&t->prose);
+	t->active = was_active;
+	t->prose = outer;
 	return end;
 }
 
@@ -255,10 +213,8 @@ put_block(struct text_run *t)
 			return BLOCK_END;
 		text_parse_sum(t, &v);
 		if (t->active) {
-			if (v.is_unknown && t->parenthesis != SIZE_MAX)
-				t->parenthesis_unknown = true;
-			else if (v.is_unknown)
-				t->sentence_unknown = true;
+			if (v.is_unknown)
+				prose_unknown(&t->prose);
 			put_value(t, &v);
 		}
 		leave_action(t);
@@ -270,28 +226,22 @@ void
 export_text(const struct rule_full *rule, const struct level *level, const struct label_names *labels, const char *text,
     struct buf *out)
 {
-	struct text_run t = { .rule = rule,
-		.level = level,
-		.labels = labels,
-		.text = text,
-		.len = strlen(text),
-		.out = out,
-		.active = true,
-		.parenthesis = SIZE_MAX };
+	for (int keeps_unknown = 0; keeps_unknown <= 1; keeps_unknown++) {
+		struct text_run t = {
+			.rule = rule,
+			.level = level,
+			.labels = labels,
+			.text = text,
+			.len = strlen(text),
+			.out = out,
+			.active = true,
+		};
 
-	put_block(&t);
-	if (buf_ok(out))
-		end_sentence(&t);
-	if (out->len > 0 || *text == '\0')
-		return;
-	t = (struct text_run){ .rule = rule,
-		.level = level,
-		.labels = labels,
-		.text = text,
-		.len = strlen(text),
-		.out = out,
-		.active = true,
-		.keeps_unknown = true,
-		.parenthesis = SIZE_MAX };
-	put_block(&t);
+		prose_begin(&t.prose, out, keeps_unknown != 0);
+		put_block(&t);
+		prose_end(&t.prose);
+		if (out->len > 0 || *text == '\0')
+			return;
+		/* Nothing is left: then better with the gap than not at all. */
+	}
 }

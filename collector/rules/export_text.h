@@ -4,6 +4,7 @@
 
 #include "export_promql.h"
 #include "lex.h"
+#include "prose.h"
 
 #define QUERY_MAX 1600
 #define ARGS_MAX 400
@@ -38,9 +39,7 @@ struct text_run {
 	struct token token;
 	struct buf *out;
 	bool active;        /* this branch can be taken */
-	bool keeps_unknown; /* better a gap than no text at all */
-	size_t sentence, parenthesis;
-	bool sentence_unknown, parenthesis_unknown;
+	struct prose prose; /* into out */
 };
 
 /* Parses a sum. */

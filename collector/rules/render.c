@@ -229,57 +229,6 @@ need_end(struct template *t)
 		template_fail(t, t->token.at, "'}}' was expected");
 }
 
-static void
-cut(struct buf *out, size_t len)
-{
-	while (len > 0 && out->data[len - 1] == ' ')
-		len--;
-	out->len = len;
-	out->data[len] = '\0';
-}
-
-static void
-end_sentence(struct template *t)
-{
-	if (t->sentence_unknown && !t->keeps_unknown && t->out->len > t->sentence)
-		cut(t->out, t->sentence);
-	t->sentence_unknown = false;
-	t->sentence = t->out->len;
-}
-
-/*
- * Copies text piece by piece: a parenthesis with something unknown in it is left out, and so is a sentence. Figures that
- * nobody knows help nobody.
- */
-static void
-copy_text(struct template *t, const char *text, size_t n)
-{
-	for (size_t from = 0, i = 0; i < n; i++) {
-		bool opens = text[i] == '(' && t->parenthesis == SIZE_MAX,
-		     closes = text[i] == ')' && t->parenthesis != SIZE_MAX;
-		bool ends = text[i] == '.' && i + 1 < n && text[i + 1] == ' ' && t->parenthesis == SIZE_MAX;
-		size_t to = opens ? i : i + 1;
-		if (opens || closes || ends || i + 1 == n) {
-			buf_add(t->out, text + from, to - from);
-			from = to;
-		}
-		if (opens) {
-			t->parenthesis = t->out->len;
-			if (i + 1 == n) {
-				buf_putc(t->out, '(');
-				from = n;
-			}
-		} else if (closes) {
-			if (t->parenthesis_unknown)
-				cut(t->out, t->parenthesis);
-			t->parenthesis = SIZE_MAX;
-			t->parenthesis_unknown = false;
-		} else if (ends) {
-			end_sentence(t);
-		}
-	}
-}
-
 /* Copies text up to the next {{ and stands inside it; false at the end of the template. */
 static bool
 next_action(struct template *t, bool active)
@@ -288,7 +237,7 @@ next_action(struct template *t, bool active)
 	size_t n = open != NULL ? (size_t)(open - rest) : t->len - t->at;
 
 	if (active && t->out != NULL)
-		copy_text(t, rest, n);
+		prose_copy(&t->prose, rest, n);
 	t->at += n;
 	if (open == NULL)
 		return false;
@@ -368,10 +317,8 @@ render_block(struct template *t, bool active, unsigned nesting)
 		parse_sum(t, &v);
 		if (t->err == HIWAT_OK && active && t->out != NULL) {
 			bool unknown = v.is_text ? v.is_unknown : !isfinite(v.number);
-			if (unknown && t->parenthesis != SIZE_MAX)
-				t->parenthesis_unknown = true;
-			else if (unknown)
-				t->sentence_unknown = true;
+			if (unknown)
+				prose_unknown(&t->prose);
 			template_put(t->out, &v);
 		}
 		leave_action(t);
@@ -403,19 +350,15 @@ template_check(const struct rule_full *rule, const char *text, size_t *at, char 
 int
 rule_render(const char *text, const struct rule_event *event, const struct host_view *view, struct buf *out)
 {
-	struct template t = { .rule = rule_full_of(event->rule),
-		.event = event,
-		.view = view,
-		.out = out,
-		.sentence = out->len,
-		.parenthesis = SIZE_MAX };
+	struct template t = { .rule = rule_full_of(event->rule), .event = event, .view = view, .out = out };
 	size_t start = out->len;
 
+	prose_begin(&t.prose, out, false);
 	run_template(&t, text);
-	end_sentence(&t);
+	prose_end(&t.prose);
 	/* What stands on a line of its own in the rule's file, an else say, leaves a blank. */
 	if (out->len > start && out->data[out->len - 1] == ' ')
-		cut(out, out->len);
+		prose_cut(&t.prose, out->len);
 	if (out->len > start && out->data[start] == ' ' && *text != ' ') {
 		/* The first sentence was left out. */
 		memmove(out->data + start, out->data + start + 1, out->len - start);
@@ -423,13 +366,8 @@ rule_render(const char *text, const struct rule_event *event, const struct host_
 	}
 	if (t.err == HIWAT_OK && buf_ok(out) && out->len == start && *text != '\0') {
 		/* Nothing is left: then better with the gap than not at all. */
-		t = (struct template){ .rule = t.rule,
-			.event = event,
-			.view = view,
-			.out = out,
-			.sentence = out->len,
-			.parenthesis = SIZE_MAX,
-			.keeps_unknown = true };
+		t = (struct template){ .rule = t.rule, .event = event, .view = view, .out = out };
+		prose_begin(&t.prose, out, true);
 		run_template(&t, text);
 	}
 	if (t.err != HIWAT_OK)

@@ -3,6 +3,7 @@
 #define HIWAT_COLLECTOR_TEMPLATE_H
 
 #include "lex.h"
+#include "prose.h"
 #include "set.h"
 
 struct buf;
@@ -30,9 +31,7 @@ struct template
 	size_t inside_end; /* where the }} of the present action stands */
 	struct token token;
 	unsigned depth;
-	/* What is not known is left out: from where to cut, SIZE_MAX when not inside, and whether to. */
-	size_t sentence, parenthesis;
-	bool sentence_unknown, parenthesis_unknown, keeps_unknown;
+	struct prose prose; /* into out */
 	int err;
 	size_t fail_at;
 	char why[160];
