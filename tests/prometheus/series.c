@@ -27,7 +27,7 @@ static bool
 parse_line(struct series_file *f, char *line)
 {
 	struct series *s = &f->series[f->n];
-	char *word = strtok(line, " \t\n");
+	char *rest, *word = strtok_r(line, " \t\n", &rest);
 
 	if (word == NULL || *word == '#')
 		return true;
@@ -35,19 +35,19 @@ parse_line(struct series_file *f, char *line)
 		return f->n_groups++ < GROUPS_MAX;
 	for (s->kind = 0; s->kind < N_KINDS && strcmp(word, kinds[s->kind].word) != 0;)
 		s->kind++;
-	word = strtok(NULL, " \t\n");
+	word = strtok_r(NULL, " \t\n", &rest);
 	if (s->kind == N_KINDS || word == NULL || f->n_groups == 0 || f->n == SERIES_MAX || strlen(word) >= sizeof(s->name))
 		return false;
 	snprintf(s->name, sizeof(s->name), "%s", word);
 	for (unsigned i = 0; i < kinds[s->kind].n_args; i++) {
-		word = strtok(NULL, " \t\n");
+		word = strtok_r(NULL, " \t\n", &rest);
 		if (word == NULL)
 			return false;
 		s->args[i] = strtod(word, NULL);
 	}
 	s->group = f->n_groups - 1;
 	f->n++;
-	return strtok(NULL, " \t\n") == NULL;
+	return strtok_r(NULL, " \t\n", &rest) == NULL;
 }
 
 bool
