@@ -105,6 +105,22 @@ queries_line(struct text t, struct dump *d)
 	return true;
 }
 
+/* A server may stand there once for each of its domains. Always true. */
+static bool
+add_upstream(struct dump *d, struct text address, uint64_t sent, uint64_t failed)
+{
+	for (unsigned i = 0; i < d->n_upstreams; i++) {
+		if (text_same(d->upstreams[i].address, address)) {
+			d->upstreams[i].sent += sent;
+			d->upstreams[i].failed += failed;
+			return true;
+		}
+	}
+	if (d->n_upstreams < UPSTREAMS_MAX)
+		d->upstreams[d->n_upstreams++] = (struct upstream){ address, sent, failed };
+	return true;
+}
+
 static bool
 server_line(struct text t, struct dump *d)
 {
@@ -127,17 +143,78 @@ server_line(struct text t, struct dump *d)
 	    text_u64(&t, &failed) != 0) {
 		return false;
 	}
-	/* A server may stand there once for each of its domains. */
-	for (unsigned i = 0; i < d->n_upstreams; i++) {
-		if (text_same(d->upstreams[i].address, address)) {
-			d->upstreams[i].sent += sent;
-			d->upstreams[i].failed += failed;
-			return true;
+	return add_upstream(d, address, sent, failed);
+}
+
+/* Numbers that stand apart, as a message in any language holds its counts. Returns how many there are. */
+static size_t
+numbers(struct text t, uint64_t *found, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t.n;) {
+		struct text at = { t.p + i, t.n - i };
+		uint64_t value;
+		if ((i > 0 && t.p[i - 1] != ' ') || !counter(&at, &value)) {
+			i++;
+			continue;
 		}
+		i = (size_t)(at.p - t.p);
+		if (n < max)
+			found[n] = value;
+		n++;
 	}
-	if (d->n_upstreams < UPSTREAMS_MAX)
-		d->upstreams[d->n_upstreams++] = (struct upstream){ address, sent, failed };
+	return n;
+}
+
+/*
+ * Where a locale is set the messages are translated, their numbers stay in their order: "N, E/I" of the cache, in the next
+ * message the queries forwarded and answered locally, then for each "ADDRESS#PORT:" two counts, or the five of 2.87.
+ */
+static bool
+translated_cache(struct text t, struct dump *d)
+{
+	uint64_t limit, evicted, inserted;
+	long comma = text_find(t, ", ");
+	size_t begin = comma > 0 ? (size_t)comma : 0;
+
+	while (begin > 0 && t.p[begin - 1] >= '0' && t.p[begin - 1] <= '9')
+		begin--;
+	t = (struct text){ t.p + begin, t.n - begin };
+	if (text_u64(&t, &limit) != 0 || !text_skip(&t, ", ") || !counter(&t, &evicted) || !text_skip(&t, "/") ||
+	    !counter(&t, &inserted) || !text_starts(t, " "))
+		return false;
+	*d = (struct dump){ .has_cache = true, .limit = limit, .evicted = evicted, .inserted = inserted };
 	return true;
+}
+
+static bool
+translated_queries(struct text t, struct dump *d)
+{
+	uint64_t n[2];
+
+	if (numbers(t, n, 2) != 2)
+		return false;
+	d->forwarded = n[0];
+	d->local = n[1];
+	d->has_queries = true;
+	return true;
+}
+
+static bool
+translated_server(struct text t, struct dump *d)
+{
+	struct text word;
+	uint64_t n[5];
+
+	while (text_word(&t, &word)) {
+		if (text_find(word, "#") <= 0 || !text_ends(word, ":"))
+			continue;
+		size_t found = numbers(t, n, 5);
+		word.n--;
+		return (found == 2 || found == 5) && add_upstream(d, word, n[0], found == 2 ? n[1] : n[2]);
+	}
+	return false;
 }
 
 static bool
@@ -184,7 +261,7 @@ dnsmasq_log_parse(const struct parse_input *in, struct arena *arena, Hiwat__Reco
 {
 	struct dump last = { 0 }, before = { 0 };
 	struct text rest = in->text, line, t;
-	bool is_fresh = false, is_broken = false, cut;
+	bool is_fresh = false, is_broken = false, is_translated = false, is_next = false, cut;
 
 	while (text_line(&rest, &line, &cut)) {
 		if (!said(line, &t)) {
@@ -198,7 +275,18 @@ dnsmasq_log_parse(const struct parse_input *in, struct arena *arena, Hiwat__Reco
 			last = (struct dump){ 0 };
 		}
 		is_fresh = begins;
-		is_broken = !cache_line(t, &last) && !queries_line(t, &last) && !server_line(t, &last) && cut;
+		bool is_known = cache_line(t, &last) || queries_line(t, &last) || server_line(t, &last);
+		struct dump translated;
+		if (!is_known && !cut && translated_cache(t, &translated)) {
+			before = last.has_cache ? last : before;
+			last = translated;
+			is_translated = is_next = true;
+			continue;
+		}
+		if (!is_known && !cut && is_translated)
+			is_known = is_next ? translated_queries(t, &last) : translated_server(t, &last);
+		is_next = false;
+		is_broken = !is_known && cut;
 	}
 	if ((is_broken || !last.has_cache) && before.has_cache)
 		last = before;
@@ -217,7 +305,7 @@ dnsmasq_log_recognise(struct text text)
 	if (text.n > 4 * RECOGNISE_MAX)
 		text.n = 4 * RECOGNISE_MAX;
 	while (text_line(&text, &line, NULL)) {
-		if (said(line, &t) && (cache_line(t, &d) || queries_line(t, &d)))
+		if (said(line, &t) && (cache_line(t, &d) || queries_line(t, &d) || translated_cache(t, &d)))
 			return 92; /* surer than of a kernel's log, which may be in the same file */
 	}
 	return 0;

@@ -71,6 +71,21 @@ static const struct {
 		"cache_misses_total") "812\n"
 				      "hiwat_dns_upstream_queries_total{server=\"dnsmasq\",upstream=\"192.0.2.1#53\"} "
 				      "700\n" },
+	{ "in another language, with queries logged between",
+	    "Mar  3 02:11:40 gw dnsmasq[712]: Zeit 1772500300\n"
+	    "Mar  3 02:11:40 gw dnsmasq[712]: 17 192.0.2.7/53211 query[A] x.example from 192.0.2.7\n"
+	    "Mar  3 02:11:40 gw dnsmasq[712]: Cachegröße 150, 3/2041 Einträge vor ihrem Ablauf ersetzt.\n"
+	    "Mar  3 02:11:40 gw dnsmasq[712]: 812 weitergeleitete Anfragen, 4711 lokal beantwortete Anfragen\n"
+	    "Mar  3 02:11:40 gw dnsmasq[712]: Server 192.0.2.1#53: 700 Anfragen gesendet, 2 wiederholt oder gescheitert\n"
+	    "Mar  3 02:11:40 gw dnsmasq[712]: Server 192.0.2.2#53: 10 gesendet, 1 wiederholt, 3 gescheitert, 4 NXDOMAIN, "
+	    "12ms\n",
+	    DNS("cache_insertions_total") "2041\n" DNS("cache_evictions_total") "3\n" DNS("cache_hits_total") "4711\n" DNS(
+		"cache_misses_total") "812\n"
+				      "hiwat_dns_cache_limit_entries{cache=\"rrset\",server=\"dnsmasq\"} 150\n"
+				      "hiwat_dns_upstream_failures_total{server=\"dnsmasq\",upstream=\"192.0.2.1#53\"} 2\n"
+				      "hiwat_dns_upstream_queries_total{server=\"dnsmasq\",upstream=\"192.0.2.2#53\"} 10\n"
+				      "hiwat_dns_upstream_failures_total{server=\"dnsmasq\",upstream=\"192.0.2.2#53\"} "
+				      "3\n" },
 	{ "no dump", "Mar  3 02:11:40 gw dnsmasq[712]: started, version 2.90 cachesize 150\n", NULL },
 	{ "another program's words", "gw monit[1]: cache size 150, 1/2 cache insertions re-used unexpired cache entries.\n",
 	    NULL },
