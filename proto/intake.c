@@ -259,7 +259,8 @@ intake_fini(struct intake *in)
 static bool
 split(struct intake *in, const uint8_t *data, size_t len)
 {
-	struct cursor c = { data, data + len }, inside;
+	/* An empty body has no address to count from. */
+	struct cursor c = { data, len > 0 ? data + len : data }, inside;
 	struct intake_batch *b = &in->batch;
 	uint64_t tag;
 
